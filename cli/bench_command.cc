@@ -12,6 +12,7 @@
 #include "bench/corpus.h"
 #include "bench/cost_model/cost_model_bench.h"
 #include "bench/cost_model/xtat_bench.h"
+#include "bench/cost_model/xtat_fusion_bench.h"
 #include "bench/environment.h"
 #include "bench/faults/faults.h"
 #include "bench/parse.h"
@@ -478,7 +479,9 @@ void AddCostModelOptions(CLI::App& command,
       ->capture_default_str();
 }
 
-void AddXtatOptions(CLI::App& command, bench::XtatBenchOptions& options) {
+// The options that benches of xtat beside other searches share.
+template <typename Options>
+void AddSearchOptions(CLI::App& command, Options& options) {
   command
       .add_option("--search", options.optimizers, "Optimizers, one row each")
       ->delimiter(',')
@@ -491,6 +494,10 @@ void AddXtatOptions(CLI::App& command, bench::XtatBenchOptions& options) {
       ->transform(WholeNumber(1, 1000))
       ->capture_default_str();
   AddTpuProgramOptions(command, options);
+}
+
+void AddXtatOptions(CLI::App& command, bench::XtatBenchOptions& options) {
+  AddSearchOptions(command, options);
   command
       .add_option("--kernels", options.kernels,
                   "Kernels of each program, those that take the most time")
@@ -498,6 +505,31 @@ void AddXtatOptions(CLI::App& command, bench::XtatBenchOptions& options) {
       ->capture_default_str();
   command
       .add_option("--tiles", options.tiles, "Leave out kernels with more tiles")
+      ->transform(WholeNumber(2, kMaxCount))
+      ->capture_default_str();
+}
+
+void AddXtatFusionOptions(CLI::App& command,
+                          bench::XtatFusionBenchOptions& options) {
+  AddSearchOptions(command, options);
+  command
+      .add_option("--top-k", options.top_k,
+                  "Programs that xtat measures at a time")
+      ->transform(WholeNumber(1, 1000))
+      ->capture_default_str();
+  command
+      .add_option("--decisions", options.decisions,
+                  "Leave out programs with more decisions")
+      ->transform(WholeNumber(1, kMaxCount))
+      ->capture_default_str();
+  command
+      .add_option("--tile-budget", options.tile_budget,
+                  "Measurements of the tiles of each kernel; 0: fusion alone")
+      ->transform(WholeNumber(0, kMaxCount))
+      ->capture_default_str();
+  command
+      .add_option("--tiles", options.tiles,
+                  "Do not try all tiles of kernels with more")
       ->transform(WholeNumber(2, kMaxCount))
       ->capture_default_str();
 }
@@ -519,6 +551,10 @@ void AddBenchCommand(CLI::App& app, Context& context) {
            "Searches for tiles of TPU kernels at equal measurements, with and "
            "without a cost model, on programs never trained on",
            AddXtatOptions, bench::RunXtatBench);
+  AddBench(*command, context, "xtat-fusion",
+           "The same for fusions of whole programs, and then for the tiles of "
+           "their kernels",
+           AddXtatFusionOptions, bench::RunXtatFusionBench);
   AddBench(*command, context, "placement",
            "Max loads of seeds and searches beside the exact optimum, step "
            "times beside known methods, and what both take on large graphs",

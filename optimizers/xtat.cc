@@ -28,6 +28,9 @@ namespace {
 constexpr double kSmallSpace = 1 << 14;
 // Measured candidates that the proposers start from.
 constexpr size_t kStarts = 8;
+// Where changes are evaluated incrementally (LocalState), so many tries count
+// as one prediction.
+constexpr int64_t kTriesPerPrediction = 8;
 
 // The cost, as a share, that is assumed of a candidate beyond what is predicted
 // if all its actions are those of one that is measured with it.
@@ -50,7 +53,8 @@ struct Proposer {
   int64_t predictions = 0;
 };
 
-// Returns the proposers of the options, or the usual ones.
+// Returns the proposers of the options, or the usual ones. `problem` is the
+// surrogate's.
 std::vector<Proposer> ProposersFor(const space::Problem& problem,
                                    const OptimizerOptions& options) {
   if (!options.proposer.empty()) {
@@ -65,6 +69,11 @@ std::vector<Proposer> ProposersFor(const space::Problem& problem,
   }
   if (size <= kSmallSpace) {
     return {{"exhaustive", static_cast<int64_t>(kSmallSpace)}};
+  }
+  if (assignment->MakeLocal(assignment->DefaultCandidate()) != nullptr) {
+    // By incremental tries, of which there are many more than whole candidates
+    // that another proposer could have judged.
+    return {{"annealing", options.predictions}};
   }
   return {{"genetic", half}, {"annealing", half}};
 }
@@ -149,8 +158,11 @@ class Xtat final : public BatchOptimizer {
       return absl::OkStatus();
     };
     run.batch_size = std::max(surrogate_->problem().measurement_batch(), 16);
-    return RunSearch(surrogate_->problem(), *search,
-                     {.trials = proposer.predictions}, SystemClock(), run)
+    return RunSearch(
+               surrogate_->problem(), *search,
+               {.trials = proposer.predictions,
+                .evaluations = kTriesPerPrediction * proposer.predictions},
+               SystemClock(), run)
         .status();
   }
 
@@ -252,7 +264,7 @@ absl::StatusOr<std::unique_ptr<Optimizer>> MakeXtat(
         "optimizer 'xtat': no cost model predicts this problem, expected a "
         "problem with one");
   }
-  std::vector<Proposer> proposers = ProposersFor(problem, options);
+  std::vector<Proposer> proposers = ProposersFor(surrogate->problem(), options);
   for (const Proposer& proposer : proposers) {
     if (proposer.id == "xtat") {
       return absl::InvalidArgumentError(

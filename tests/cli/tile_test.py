@@ -198,6 +198,21 @@ class TileTest(Scratch):
             speeds = [budget["speed"] for budget in row["budgets"]]
             self.assertEqual(speeds, sorted(speeds))
             self.assertLessEqual(speeds[-1], 1)
+        result = self.json("bench", "xtat-fusion", "--split", held_out,
+                           *programs, "--seeds", 2, "--search",
+                           "greedy,genetic,xtat", "--budgets", "3,8",
+                           "--tile-budget", 4)
+        for row in result["searches"]:
+            left = [budget["left"] for budget in row["budgets"]]
+            self.assertEqual(left, sorted(left, reverse=True))
+            # The seeds come first, so the default does.
+            self.assertLessEqual(left[0], 1)
+        self.assertGreaterEqual(result["programs"][0]["greedy_fusion"],
+                                result["programs"][0]["xtat"])
+        for fusion in ("default", "xtat"):
+            left = [line["left"] for line in result["tiles"]
+                    if line["fusion"] == fusion]
+            self.assertEqual(left, sorted(left, reverse=True))
         self.one_line_error(
             hone("train", "cost-model", "tpu", "--data", data, "--split",
                  held_out, "-o", weights), 2,

@@ -1,12 +1,12 @@
 """The real XLA:CPU accepts fused modules, and they compute the same.
 
-Usage: fused_modules_on_xla.py WRITER [--seed N] [--fusions N] [--random N]
-           [--verbose] [NAME…]
+Usage: fused_modules_on_xla.py WRITER [--hone HONE] [--seed N] [--fusions N]
+           [--random N] [--verbose] [NAME…]
 
 WRITER (hone_write_fused_modules) writes modules of the corpus and random ones,
-and fusions of them: a greedy one and random ones with random layouts. XLA, its
-own fusion disabled, must parse, verify and compile each of them and find the
-results of the original.
+and fusions of them: a greedy one and random ones with random layouts. HONE
+tunes those of the corpus for a TPU. XLA, its own fusion disabled, must parse,
+verify and compile each of them and find the results of the original.
 
 Modules reach XLA:CPU as MLIR, which keeps no layouts inside of fusions, and XLA
 assigns none there. Its passes and emitters then die of some fusions, as they
@@ -144,10 +144,21 @@ class Check:
             self.judge(path, original)
 
 
+def tune(hone, module, tuned):
+    """Writes what the task `fusion` publishes for a TPU."""
+    subprocess.run(
+        [hone, "tune", module, "--local", "--task", "fusion", "--target",
+         "tpu:v4", "--trials", "12", "-o", tuned],
+        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    if not tuned.exists():
+        raise FileNotFoundError(f"{tuned}: hone tune wrote no module")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("writer")
     parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--hone")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--fusions", type=int, default=1)
     parser.add_argument("--random", type=int, default=10)
@@ -162,6 +173,9 @@ def main():
             [arguments.writer, directory, str(arguments.seed),
              str(arguments.fusions), str(arguments.random), *names], check=True)
         for name in names:
+            if arguments.hone:
+                tune(arguments.hone, folder / f"{name}.hlo",
+                     folder / f"{name}.tuned.hlo")
             check.judge_all(folder, name, False)
         for i in range(arguments.random):
             check.judge_all(folder, str(i), True)

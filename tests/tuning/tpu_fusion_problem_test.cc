@@ -40,7 +40,7 @@ absl::StatusOr<double> MadeUpTimer(const hlo::Module& kernel) {
 
 std::unique_ptr<TpuFusionProblem> MakeProblem(const hlo::Module& module,
                                               KernelTimer timer = MadeUpTimer) {
-  auto problem = TpuFusionProblem::Create(module, std::move(timer));
+  auto problem = TpuFusionProblem::Create(module, {std::move(timer)});
   EXPECT_TRUE(problem.ok()) << problem.status();
   return *std::move(problem);
 }
@@ -157,13 +157,13 @@ TEST(TpuFusionProblem, KernelsThatCannotRunAreInvalid) {
   const auto none = [](const hlo::Module&) -> absl::StatusOr<double> {
     return absl::InternalError("no device");
   };
-  EXPECT_THAT(TpuFusionProblem::Create(hlo::VerifiedModule(kChain), none),
+  EXPECT_THAT(TpuFusionProblem::Create(hlo::VerifiedModule(kChain), {none}),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        AllOf(HasSubstr("a: no device"))));
   const auto negative = [](const hlo::Module&) -> absl::StatusOr<double> {
     return -1;
   };
-  EXPECT_THAT(TpuFusionProblem::Create(hlo::VerifiedModule(kChain), negative),
+  EXPECT_THAT(TpuFusionProblem::Create(hlo::VerifiedModule(kChain), {negative}),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("takes -1 ns, expected a time")));
 }
@@ -172,7 +172,7 @@ TEST(TpuFusionProblem, RefusesModulesWithNothingToDecide) {
   EXPECT_THAT(TpuFusionProblem::Create(
                   hlo::VerifiedModule(
                       "HloModule m\nENTRY e { ROOT p = f32[4] parameter(0) }"),
-                  MadeUpTimer),
+                  {MadeUpTimer}),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("module m: has nothing to fuse")));
 }

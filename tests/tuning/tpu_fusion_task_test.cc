@@ -27,10 +27,10 @@ using ::hone::testing::FakeClock;
 using ::hone::testing::StatusIs;
 using ::testing::HasSubstr;
 
-absl::StatusOr<KernelTimer> MakeTimer(const TaskOptions&) {
-  return KernelTimer([](const hlo::Module& kernel) -> absl::StatusOr<double> {
+TpuFusionOptions MadeUp(const TaskOptions&) {
+  return {.timer = [](const hlo::Module& kernel) {
     return hlo::MadeUpTime(kernel);
-  });
+  }};
 }
 
 constexpr char kModule[] = R"(HloModule m
@@ -59,7 +59,7 @@ std::unique_ptr<space::Problem> ProblemOf(const TpuFusionTask& task,
 }
 
 TEST(TpuFusionTask, JudgesByEvaluatingTheFusedModule) {
-  const TpuFusionTask task(MakeTimer);
+  const TpuFusionTask task(MadeUp);
   const Subject subject(hlo::VerifiedModule(kModule));
   const std::unique_ptr<space::Problem> problem = ProblemOf(task, subject);
   const space::Candidate candidate = problem->DefaultCandidate();
@@ -79,7 +79,7 @@ TEST(TpuFusionTask, JudgesByEvaluatingTheFusedModule) {
 }
 
 TEST(TpuFusionTask, RefusesWhatIsNoDecision) {
-  const TpuFusionTask task(MakeTimer);
+  const TpuFusionTask task(MadeUp);
   const Subject subject(hlo::VerifiedModule(kModule));
   const std::unique_ptr<space::Problem> problem = ProblemOf(task, subject);
   for (const char* decision :
@@ -104,7 +104,7 @@ TEST(TpuFusionTask, RefusesWhatIsNoDecision) {
 // Other names, another order of the text: the same fingerprint, so the same
 // key of the cache.
 TEST(TpuFusionTask, DecisionsHoldForModulesOfTheSameFingerprint) {
-  const TpuFusionTask task(MakeTimer);
+  const TpuFusionTask task(MadeUp);
   constexpr char kLoops[] = R"(HloModule m
 body {
   s = f32[8] parameter(0)
@@ -152,7 +152,7 @@ ENTRY main {
 }
 
 TEST(TpuFusionTask, SearchesEndNoWorseThanTheSeeds) {
-  const TpuFusionTask task(MakeTimer);
+  const TpuFusionTask task(MadeUp);
   const Subject subject(hlo::VerifiedModule(kModule));
   for (const char* optimizer :
        {"annealing", "beam", "genetic", "greedy", "random"}) {

@@ -4,13 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
+#include "absl/status/statusor.h"
 
-#include "backends/tpu_sim/simulator.h"
-#include "base/status_macros.h"
-#include "tuning/cache_key.h"
 #include "tuning/registry.h"
+#include "tuning/tasks/simulated_fusion.h"
 #include "tuning/tasks/step_task.h"
 #include "tuning/tasks/tpu_fusion_problem.h"
 #include "tuning/tasks/tpu_fusion_task.h"
@@ -18,29 +15,16 @@
 namespace hone::tuning {
 namespace {
 
-// Times kernels on the TPU of the options, with their default configurations.
-absl::StatusOr<KernelTimer> MakeTimer(const TaskOptions& options) {
-  return [tpu = *options.tpu](
-             const hlo::Module& kernel) -> absl::StatusOr<double> {
-    const backends::KernelSimulator simulator(kernel, tpu);
-    HONE_ASSIGN_OR_RETURN(const backends::KernelTime time,
-                          simulator.Simulate(simulator.DefaultConfig()));
-    if (time.overflow_bytes > 0) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat("the smallest tile needs ", time.overflow_bytes,
-                       " bytes more than VMEM has"));
-    }
-    return time.ns;
-  };
-}
-
 // What is computed together: on a cluster, which operators of a step are
 // computed within the kernels of their users, under the default placement and
 // order; on a TPU, which instructions share a kernel.
 class FusionTask final : public Task {
  public:
   FusionTask()
-      : step_("fusion", StepDecisions{.fusion = true}), tpu_(MakeTimer) {}
+      : step_("fusion", StepDecisions{.fusion = true}),
+        tpu_([](const TaskOptions& options) {
+          return SimulatedFusion(*options.tpu);
+        }) {}
 
   absl::string_view name() const override { return step_.name(); }
   std::vector<SubjectKind> subject_kinds(

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "base/status_macros.h"
+#include "hlo/fusion/fuse.h"
 #include "hlo/fusion/fuse_by_priority.h"
 #include "hlo/fusion/kernel_rules.h"
 #include "tuning/tasks/tpu_fusion_cost.h"
@@ -17,9 +18,9 @@
 namespace hone::tuning {
 
 absl::StatusOr<std::unique_ptr<TpuFusionProblem>> TpuFusionProblem::Create(
-    const hlo::Module& module, KernelTimer timer, std::function<bool()> stop) {
+    const hlo::Module& module, TpuFusionOptions options) {
   auto problem = std::unique_ptr<TpuFusionProblem>(
-      new TpuFusionProblem(module, std::move(timer), std::move(stop)));
+      new TpuFusionProblem(module, std::move(options)));
   if (problem->groups_.empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat("module ", module.name(),
@@ -31,9 +32,12 @@ absl::StatusOr<std::unique_ptr<TpuFusionProblem>> TpuFusionProblem::Create(
   return problem;
 }
 
-TpuFusionProblem::TpuFusionProblem(const hlo::Module& module, KernelTimer timer,
-                                   std::function<bool()> stop)
-    : space_(module), stop_(std::move(stop)), times_(space_, std::move(timer)) {
+TpuFusionProblem::TpuFusionProblem(const hlo::Module& module,
+                                   TpuFusionOptions options)
+    : space_(module),
+      stop_(std::move(options.stop)),
+      make_surrogate_(std::move(options.make_surrogate)),
+      times_(space_, std::move(options.timer)) {
   const auto fusible = static_cast<int32_t>(space_.fusible().size());
   const auto swappable = static_cast<int32_t>(space_.swappable().size());
   if (fusible > 0) groups_.push_back({"fuse", 0, fusible, 2});
@@ -95,6 +99,28 @@ bool TpuFusionProblem::IsInDomain(absl::Span<const int32_t> values) const {
     if (value != 0 && value != 1) return false;
   }
   return true;
+}
+
+std::vector<ProfiledKernel> TpuFusionProblem::Profile(
+    absl::Span<const int32_t> values) const {
+  std::vector<ProfiledKernel> profile;
+  if (!IsInDomain(values)) return profile;
+  const TpuFusionPlan plan = Plan(values);
+  hlo::KernelRules rules(space_);
+  for (size_t i = 0; i < space_.size(); ++i) {
+    const auto node = static_cast<hlo::FusionIndex>(i);
+    if (space_.node(node).role == hlo::FusionRole::kSource ||
+        plan.fused[i] != hlo::kOwnKernel ||
+        !rules.FaultOf(node, plan.fused).empty()) {
+      continue;
+    }
+    absl::StatusOr<hlo::Module> kernel = hlo::MakeKernel(
+        space_, rules.MembersOf(node, plan.fused).nodes, plan.layouts);
+    if (!kernel.ok()) continue;
+    const absl::StatusOr<double> ns = times_.Of(*kernel);
+    if (ns.ok()) profile.push_back({*std::move(kernel), *ns});
+  }
+  return profile;
 }
 
 absl::StatusOr<std::vector<space::Measurement>> TpuFusionProblem::MeasureBatch(
@@ -165,6 +191,12 @@ std::unique_ptr<space::LocalState> TpuFusionProblem::MakeLocal(
   TpuFusionPlan plan = Plan(candidate.choices);
   return MakeTpuFusionLocal(space_, times_, evaluations_, std::move(plan.fused),
                             std::move(plan.layouts));
+}
+
+absl::StatusOr<std::unique_ptr<space::Surrogate>>
+TpuFusionProblem::MakeSurrogate() const {
+  if (!make_surrogate_) return nullptr;
+  return make_surrogate_(*this);
 }
 
 }  // namespace hone::tuning

@@ -25,6 +25,26 @@ struct TpuFusionPlan {
   hlo::LayoutBits layouts;
 };
 
+class TpuFusionProblem;
+// Returns a model of the problem, or null if there is none.
+using MakeFusionSurrogate =
+    std::function<absl::StatusOr<std::unique_ptr<space::Surrogate>>(
+        const TpuFusionProblem& problem)>;
+
+struct TpuFusionOptions {
+  // Tells the time of a kernel, each of which it is asked for once.
+  KernelTimer timer;
+  MakeFusionSurrogate make_surrogate = nullptr;
+  // Cancels measurements; may be null.
+  std::function<bool()> stop = nullptr;
+};
+
+// One kernel of a program that was measured, and the time of one execution.
+struct ProfiledKernel {
+  hlo::Module kernel;
+  double ns = 0;
+};
+
 // The problem of deciding which instructions of a program share a kernel on a
 // TPU, and how the arrays between kernels lie in memory, so that all kernels
 // together take the least time in nanoseconds: the sum of their times, each as
@@ -39,13 +59,10 @@ struct TpuFusionPlan {
 // time of the kernels that are not.
 class TpuFusionProblem final : public space::AssignmentProblem {
  public:
-  // `timer` tells the time of a kernel, each of which it is asked for once.
-  // `stop`, which may be null, cancels measurements.
   // Errors: InvalidArgument if nothing can be decided; the timer's, with the
   // name of the instruction, for a kernel of the unfused program.
   static absl::StatusOr<std::unique_ptr<TpuFusionProblem>> Create(
-      const hlo::Module& module, KernelTimer timer,
-      std::function<bool()> stop = nullptr);
+      const hlo::Module& module, TpuFusionOptions options);
 
   const hlo::FusionSpace& space() const { return space_; }
   // Returns what values within their domains stand for, and the reverse.
@@ -53,6 +70,14 @@ class TpuFusionProblem final : public space::AssignmentProblem {
   std::vector<int32_t> Values(const TpuFusionPlan& plan) const;
   // Returns true if there is a value of its domain for each variable.
   bool IsInDomain(absl::Span<const int32_t> values) const;
+
+  // Returns the kernels of a decision, which was measured, as a profile of that
+  // run shows them; those that cannot run are left out, and none is there for
+  // values outside the domain.
+  std::vector<ProfiledKernel> Profile(absl::Span<const int32_t> values) const;
+  // Asks the timer anew from now on: its answers have changed. Not while local
+  // states are in use.
+  void ForgetTimes() { times_.Forget(); }
 
   absl::string_view unit() const override { return "ns"; }
   // By priority, in row-major layouts.
@@ -77,16 +102,18 @@ class TpuFusionProblem final : public space::AssignmentProblem {
       const std::function<bool()>& stop) const override;
   std::unique_ptr<space::LocalState> MakeLocal(
       const space::Candidate& candidate) const override;
+  absl::StatusOr<std::unique_ptr<space::Surrogate>> MakeSurrogate()
+      const override;
 
  private:
-  TpuFusionProblem(const hlo::Module& module, KernelTimer timer,
-                   std::function<bool()> stop);
+  TpuFusionProblem(const hlo::Module& module, TpuFusionOptions options);
 
   space::Measurement MeasureOne(absl::Span<const int32_t> values) const;
   absl::Status MakeSeeds();
 
   const hlo::FusionSpace space_;
   const std::function<bool()> stop_;
+  const MakeFusionSurrogate make_surrogate_;
   mutable TpuKernelTimes times_;
   std::vector<space::VariableGroup> groups_;
   std::vector<space::Seed> seeds_;

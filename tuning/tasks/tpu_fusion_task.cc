@@ -11,7 +11,6 @@
 #include "base/status_macros.h"
 #include "hlo/fusion/fuse.h"
 #include "tuning/cache_key.h"
-#include "tuning/tasks/tpu_fusion_problem.h"
 
 namespace hone::tuning {
 namespace {
@@ -67,9 +66,9 @@ absl::StatusOr<std::string> TpuFusionTask::ResolveTarget(
 absl::StatusOr<std::unique_ptr<space::Problem>> TpuFusionTask::CreateProblem(
     const Subject& subject, const TaskOptions& options,
     const TaskContext& context) const {
-  HONE_ASSIGN_OR_RETURN(KernelTimer timer, make_timer_(options));
-  return TpuFusionProblem::Create(subject.module(), std::move(timer),
-                                  context.stop);
+  TpuFusionOptions of_problem = make_options_(options);
+  of_problem.stop = context.stop;
+  return TpuFusionProblem::Create(subject.module(), std::move(of_problem));
 }
 
 absl::StatusOr<AppliedDecision> TpuFusionTask::Apply(

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tuning/task.h"
-#include "tuning/tasks/tpu_kernel_times.h"
+#include "tuning/tasks/tpu_fusion_problem.h"
 
 namespace hone::tuning {
 
@@ -22,12 +22,12 @@ namespace hone::tuning {
 // gets it from the cache.
 class TpuFusionTask final : public Task {
  public:
-  // Makes what tells the times of kernels on the TPU of the options.
-  using MakeTimer =
-      std::function<absl::StatusOr<KernelTimer>(const TaskOptions& options)>;
+  // Makes what tells the times of kernels on the TPU of the options, and
+  // predicts them.
+  using MakeOptions = std::function<TpuFusionOptions(const TaskOptions&)>;
 
-  explicit TpuFusionTask(MakeTimer make_timer)
-      : make_timer_(std::move(make_timer)) {}
+  explicit TpuFusionTask(MakeOptions make_options)
+      : make_options_(std::move(make_options)) {}
 
   absl::string_view name() const override { return "fusion"; }
   std::vector<SubjectKind> subject_kinds(const TaskOptions&) const override {
@@ -36,7 +36,7 @@ class TpuFusionTask final : public Task {
   optimizers::Kinds problem_kind() const override {
     return optimizers::kAssignment;
   }
-  std::string default_optimizer() const override { return "annealing"; }
+  std::string default_optimizer() const override { return "xtat"; }
   std::string space_version() const override { return "1"; }
   absl::StatusOr<std::string> OptionsKey(
       const TaskOptions& options) const override;
@@ -55,7 +55,7 @@ class TpuFusionTask final : public Task {
       const Subject& subject, const TaskOptions& options,
       const TaskContext& context) const override;
 
-  const MakeTimer make_timer_;
+  const MakeOptions make_options_;
 };
 
 }  // namespace hone::tuning

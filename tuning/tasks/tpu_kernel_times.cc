@@ -63,4 +63,10 @@ absl::StatusOr<double> TpuKernelTimes::Of(const hlo::Module& kernel) {
   return time;
 }
 
+void TpuKernelTimes::Forget() {
+  absl::MutexLock lock(&mutex_);
+  by_nodes_.clear();
+  by_kernel_.clear();
+}
+
 }  // namespace hone::tuning

@@ -39,6 +39,9 @@ class TpuKernelTimes {
   // Returns the nanoseconds of a kernel.
   absl::StatusOr<double> Of(const hlo::Module& kernel);
 
+  // Asks for all times anew from now on.
+  void Forget();
+
  private:
   const hlo::FusionSpace& space_;
   const KernelTimer timer_;

@@ -1,0 +1,338 @@
+#include "bench/cost_model/xtat_fusion_bench.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_format.h"
+
+#include "backends/tpu_sim/tpu.h"
+#include "base/clock.h"
+#include "base/status_macros.h"
+#include "bench/corpus.h"
+#include "bench/cost_model/measured_fusion.h"
+#include "bench/cost_model/tile_level.h"
+#include "bench/cost_model/tpu_programs.h"
+#include "hlo/fusion/fuse.h"
+#include "optimizers/registry.h"
+#include "optimizers/search.h"
+#include "tuning/tasks/simulated_fusion.h"
+
+namespace hone::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// A search gives up that measures nothing new in so many candidates for each of
+// its budget.
+constexpr int64_t kCandidatesPerMeasurement = 50;
+
+// The mean of a figure over seeds, with its least and its most.
+struct Spread {
+  double mean = 0;
+  double least = std::numeric_limits<double>::infinity();
+  double most = 0;
+};
+
+// The sums, by seed, of the logarithms of what programs have left of their
+// default time; or of a method without seeds, with one.
+using LogSums = std::vector<double>;
+
+Spread SpreadOf(const LogSums& sums, int64_t programs) {
+  Spread spread;
+  for (const double sum : sums) {
+    const double left = std::exp(sum / static_cast<double>(programs));
+    spread.mean += left / static_cast<double>(sums.size());
+    spread.least = std::min(spread.least, left);
+    spread.most = std::max(spread.most, left);
+  }
+  return spread;
+}
+
+Json ToJson(const Spread& spread) {
+  return {
+      {"left", spread.mean}, {"least", spread.least}, {"most", spread.most}};
+}
+
+// The results of one optimizer.
+struct Row {
+  std::string optimizer;
+  std::vector<LogSums> left;  // [budgets]
+};
+
+// What a search found: after each measured program the least time so far, and
+// the decision that has the last of these.
+struct Found {
+  std::vector<double> least_ns;
+  space::Candidate best;
+};
+
+class XtatFusionBench {
+ public:
+  XtatFusionBench(const XtatFusionBenchOptions& options,
+                  const backends::Tpu& tpu)
+      : options_(options),
+        tpu_(tpu),
+        tile_level_(tpu, options.tile_budget, options.tiles),
+        tuned_tiles_(seeds()),
+        tuned_fusion_best_tiles_(seeds()),
+        tuned_fusion_(seeds()) {
+    for (const std::string& optimizer : options.optimizers) {
+      rows_.push_back({optimizer, std::vector<LogSums>(options.budgets.size(),
+                                                       LogSums(seeds()))});
+    }
+  }
+
+  int64_t programs() const { return programs_; }
+
+  absl::Status Add(const TpuProgram& program) {
+    HONE_ASSIGN_OR_RETURN(const hlo::Module module, ReadTpuProgram(program));
+    const hlo::FusionSpace space(module);
+    const size_t decisions = space.fusible().size() + space.swappable().size();
+    if (decisions == 0 || decisions > static_cast<size_t>(options_.decisions)) {
+      return absl::OkStatus();
+    }
+    HONE_ASSIGN_OR_RETURN(const auto problem,
+                          tuning::TpuFusionProblem::Create(
+                              module, tuning::SimulatedFusion(tpu_)));
+    HONE_ASSIGN_OR_RETURN(
+        const auto moves,
+        tuning::TpuFusionProblem::Create(
+            module, {.timer = [](const hlo::Module&) { return 1.0; }}));
+    ++programs_;
+    const double by_default = problem->reference_cost();
+    Json json = {{"program", program.name},
+                 {"decisions", decisions},
+                 {"default_ns", by_default}};
+    for (const space::Seed& seed : problem->Seeds()) {
+      if (seed.name != "greedy") continue;
+      HONE_ASSIGN_OR_RETURN(const space::Measurement measured,
+                            problem->Measure(seed.candidate));
+      // A greedy fusion may not fit; what then runs is the default.
+      const double left = measured.outcome == space::Outcome::kOk
+                              ? measured.cost / by_default
+                              : 1;
+      greedy_ += std::log(left);
+      json["greedy_fusion"] = left;
+    }
+    HONE_RETURN_IF_ERROR(AddTiles(*problem, problem->DefaultCandidate(),
+                                  by_default, default_tiles_,
+                                  default_best_tiles_, nullptr));
+    for (Row& row : rows_) {
+      double at_last = 0;
+      for (size_t seed = 0; seed < seeds(); ++seed) {
+        HONE_ASSIGN_OR_RETURN(const Found found,
+                              Search(*problem, *moves, row.optimizer, seed));
+        for (size_t b = 0; b < options_.budgets.size(); ++b) {
+          // A search may come to its end before.
+          const size_t measured = std::min(
+              static_cast<size_t>(options_.budgets[b]), found.least_ns.size());
+          const double left = found.least_ns[measured - 1] / by_default;
+          row.left[b][seed] += std::log(left);
+          if (b + 1 == options_.budgets.size()) at_last += std::log(left);
+        }
+        if (row.optimizer != "xtat") continue;
+        HONE_RETURN_IF_ERROR(
+            AddTiles(*problem, found.best, by_default, tuned_tiles_[seed],
+                     tuned_fusion_best_tiles_[seed], &tuned_fusion_[seed]));
+      }
+      json[row.optimizer] = std::exp(at_last / static_cast<double>(seeds()));
+    }
+    per_program_.push_back(std::move(json));
+    return absl::OkStatus();
+  }
+
+  Json Finish(std::ostream& out) const {
+    out << "| search |";
+    for (const int64_t budget : options_.budgets) {
+      out << absl::StrFormat(" %d | spread |", budget);
+    }
+    out << "\n|---|";
+    for (size_t i = 0; i < 2 * options_.budgets.size(); ++i) out << "---|";
+    const double greedy = SpreadOf({greedy_}, programs_).mean;
+    out << "\n| greedy fusion, one decision |";
+    for (size_t b = 0; b < options_.budgets.size(); ++b) {
+      out << absl::StrFormat(" %.4f | |", greedy);
+    }
+    out << "\n";
+    Json searches = Json::array();
+    for (const Row& row : rows_) {
+      out << "| " << row.optimizer << " |";
+      Json budgets = Json::array();
+      for (size_t b = 0; b < options_.budgets.size(); ++b) {
+        const Spread spread = SpreadOf(row.left[b], programs_);
+        out << absl::StrFormat(" %.4f | %.4f to %.4f |", spread.mean,
+                               spread.least, spread.most);
+        Json budget = ToJson(spread);
+        budget["measurements"] = options_.budgets[b];
+        budgets.push_back(std::move(budget));
+      }
+      out << "\n";
+      searches.push_back(
+          {{"optimizer", row.optimizer}, {"budgets", std::move(budgets)}});
+    }
+    PrintPrograms(out);
+    Json document = {{"greedy_fusion", greedy},
+                     {"searches", std::move(searches)},
+                     {"programs", per_program_}};
+    if (options_.tile_budget > 0) document["tiles"] = PrintTiles(out);
+    return document;
+  }
+
+ private:
+  size_t seeds() const { return static_cast<size_t>(options_.seeds); }
+
+  // Adds what a decision leaves of the default's time with tiles that xtat
+  // finds, with the best ones, and with the default ones.
+  absl::Status AddTiles(const tuning::TpuFusionProblem& problem,
+                        const space::Candidate& candidate, double by_default,
+                        double& by_xtat, double& best, double* default_tiles) {
+    if (options_.tile_budget == 0) return absl::OkStatus();
+    const tuning::TpuFusionPlan plan = problem.Plan(candidate.choices);
+    HONE_ASSIGN_OR_RETURN(const hlo::Module fused,
+                          hlo::Fuse(problem.space(), plan.fused, plan.layouts));
+    HONE_ASSIGN_OR_RETURN(const TileTimes times, tile_level_.TimesOf(fused));
+    by_xtat += std::log(times.by_xtat / by_default);
+    best += std::log(times.best / by_default);
+    if (default_tiles != nullptr) {
+      *default_tiles += std::log(times.by_default / by_default);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<Found> Search(const tuning::TpuFusionProblem& problem,
+                               const tuning::TpuFusionProblem& moves,
+                               const std::string& optimizer,
+                               uint64_t seed) const {
+    const MeasuredFusion measured(problem,
+                                  optimizer == "genetic" ? &moves : nullptr);
+    HONE_ASSIGN_OR_RETURN(
+        const auto search,
+        optimizers::CreateOptimizer(optimizer, measured,
+                                    {.seed = seed, .top_k = options_.top_k}));
+    Found found;
+    absl::flat_hash_set<std::vector<int32_t>> seen;
+    const int64_t budget = options_.budgets.back();
+    optimizers::SearchOptions run;
+    run.on_trial = [&](const space::Trial& trial) {
+      const double cost = space::EffectiveCost(trial.measurement);
+      if (!std::isfinite(cost) ||
+          !seen.insert(trial.candidate.choices).second) {
+        return absl::OkStatus();
+      }
+      if (found.least_ns.empty() || cost < found.least_ns.back()) {
+        found.least_ns.push_back(cost);
+        found.best = trial.candidate;
+      } else {
+        found.least_ns.push_back(found.least_ns.back());
+      }
+      return absl::OkStatus();
+    };
+    run.stop = [&] {
+      return static_cast<int64_t>(found.least_ns.size()) >= budget;
+    };
+    HONE_RETURN_IF_ERROR(
+        optimizers::RunSearch(measured, *search,
+                              {.trials = kCandidatesPerMeasurement * budget},
+                              SystemClock(), run)
+            .status());
+    return found;
+  }
+
+  void PrintPrograms(std::ostream& out) const {
+    out << "\n| program | decisions | default, us | greedy fusion |";
+    for (const Row& row : rows_) out << " " << row.optimizer << " |";
+    out << "\n|---|---|---|---|";
+    for (size_t i = 0; i < rows_.size(); ++i) out << "---|";
+    out << "\n";
+    for (const Json& program : per_program_) {
+      out << absl::StrFormat("| %s | %d | %.1f | %.4f |",
+                             program["program"].get<std::string>(),
+                             program["decisions"].get<int64_t>(),
+                             program["default_ns"].get<double>() / 1e3,
+                             program["greedy_fusion"].get<double>());
+      for (const Row& row : rows_) {
+        out << absl::StrFormat(" %.4f |", program[row.optimizer].get<double>());
+      }
+      out << "\n";
+    }
+  }
+
+  Json PrintTiles(std::ostream& out) const {
+    out << "\n| fusion | tiles | left | spread |\n|---|---|---|---|\n";
+    Json lines = Json::array();
+    const auto line = [&](const char* fusion, const char* tiles,
+                          const LogSums& sums) {
+      const Spread spread = SpreadOf(sums, programs_);
+      out << absl::StrFormat("| %s | %s | %.4f | %.4f to %.4f |\n", fusion,
+                             tiles, spread.mean, spread.least, spread.most);
+      Json json = {{"fusion", fusion}, {"tiles", tiles}};
+      json.update(ToJson(spread));
+      lines.push_back(std::move(json));
+    };
+    line("default", "default", {0});
+    line("default", "xtat", {default_tiles_});
+    line("default", "all tried", {default_best_tiles_});
+    line("xtat", "default", tuned_fusion_);
+    line("xtat", "xtat", tuned_tiles_);
+    line("xtat", "all tried", tuned_fusion_best_tiles_);
+    return lines;
+  }
+
+  const XtatFusionBenchOptions& options_;
+  const backends::Tpu& tpu_;
+  TileLevel tile_level_;
+  std::vector<Row> rows_;
+  int64_t programs_ = 0;
+  Json per_program_ = Json::array();
+  // Sums of logarithms, as LogSums.
+  double greedy_ = 0;
+  double default_tiles_ = 0;
+  double default_best_tiles_ = 0;
+  LogSums tuned_tiles_;
+  LogSums tuned_fusion_best_tiles_;
+  LogSums tuned_fusion_;
+};
+
+}  // namespace
+
+absl::StatusOr<Json> RunXtatFusionBench(const XtatFusionBenchOptions& options,
+                                        std::ostream& out) {
+  HONE_ASSIGN_OR_RETURN(const backends::Tpu tpu,
+                        backends::FindTpu(options.tpu));
+  if (options.budgets.empty() ||
+      !std::is_sorted(options.budgets.begin(), options.budgets.end())) {
+    return absl::InvalidArgumentError(
+        "--budgets: not ascending, expected the least first");
+  }
+  HONE_ASSIGN_OR_RETURN(const FamilySplit split,
+                        ReadFamilySplit(options.split));
+  HONE_ASSIGN_OR_RETURN(
+      const std::vector<TpuProgram> programs,
+      ReadTpuPrograms(options.corpus, options.partitions, options.only));
+  const std::string machine = DescribeMachine();
+  XtatFusionBench bench(options, tpu);
+  for (const TpuProgram& program : programs) {
+    if (!split.test.contains(program.family)) continue;
+    HONE_RETURN_IF_ERROR(bench.Add(program));
+  }
+  if (bench.programs() == 0) {
+    return absl::InvalidArgumentError(
+        "no programs with so few decisions that are held out, expected some");
+  }
+  out << machine << "\nTPU " << options.tpu << ", " << bench.programs()
+      << " programs, " << options.seeds
+      << " seeds: time over that of the default fusion, geometric mean, after "
+         "so many measured programs\n\n";
+  Json document = {{"bench", "xtat-fusion"}, {"machine", machine},
+                   {"tpu", options.tpu},     {"split", options.split},
+                   {"seeds", options.seeds}, {"top_k", options.top_k}};
+  document.update(bench.Finish(out));
+  return document;
+}
+
+}  // namespace hone::bench

@@ -1,0 +1,53 @@
+#ifndef HONE_BENCH_COST_MODEL_XTAT_FUSION_BENCH_H_
+#define HONE_BENCH_COST_MODEL_XTAT_FUSION_BENCH_H_
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include <nlohmann/json.hpp>
+
+namespace hone::bench {
+
+struct XtatFusionBenchOptions {
+  std::vector<std::string> optimizers = {"random",  "beam",   "annealing",
+                                         "genetic", "greedy", "xtat"};
+  // Programs measured, ascending, the default's included.
+  std::vector<int64_t> budgets = {8, 16, 32, 64};
+  int32_t seeds = 5;
+  // The programs that xtat measures at a time.
+  int32_t top_k = 10;
+  std::string tpu = "v4";
+  // The split whose test families are tuned (ReadFamilySplit).
+  std::string split = "bench/data/cost_model/tpu_split.json";
+  std::string corpus = "bench/data/corpus";
+  std::string partitions = "bench/data/partition";
+  // A regular expression that program names must match; empty: all.
+  std::string only;
+  // Programs with more decisions (of fusion and of layout) are left out.
+  int64_t decisions = 1500;
+  // Measurements of each kernel's tiles, for the best decision of each search;
+  // 0: none, fusion alone.
+  int64_t tile_budget = 16;
+  // Kernels with more tiles keep the best that a search finds, where all are to
+  // be tried.
+  int64_t tiles = 4096;
+};
+
+// Compares searches for the fusion of programs on a simulated TPU at equal
+// numbers of measured programs, as the share of the default's time that is
+// left, on programs of families that the cost model was never trained on; then
+// what the tiles of the kernels make of the default and of the best fusion.
+// Every search measures the seeds first (TpuFusionProblem::Seeds). Searches
+// without a model measure whole programs, as on hardware: no kernel's time is
+// known by itself. A candidate that breaks a rule, or that was measured before,
+// is no measurement. Prints the tables to `out` and returns them as JSON.
+// Errors: those of reading programs and split, and of the optimizers.
+absl::StatusOr<nlohmann::ordered_json> RunXtatFusionBench(
+    const XtatFusionBenchOptions& options, std::ostream& out);
+
+}  // namespace hone::bench
+
+#endif  // HONE_BENCH_COST_MODEL_XTAT_FUSION_BENCH_H_
