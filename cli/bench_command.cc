@@ -446,8 +446,6 @@ void AddTpuProgramOptions(CLI::App& command, Options& options) {
       ->capture_default_str();
   command.add_option("--only", options.only,
                      "Regular expression that a program's name must match");
-  command.add_option("--plots", options.plots,
-                     "Folder for a figure, SVG [none]");
 }
 
 void AddCostModelOptions(CLI::App& command,
@@ -458,6 +456,8 @@ void AddCostModelOptions(CLI::App& command,
                   "in]")
       ->delimiter(',');
   AddTpuProgramOptions(command, options);
+  command.add_option("--plots", options.plots,
+                     "Folder for a figure, SVG [none]");
   command
       .add_option("--tiles", options.tiles,
                   "Tiles of a kernel; of more, so many are drawn")
@@ -498,6 +498,8 @@ void AddSearchOptions(CLI::App& command, Options& options) {
 
 void AddXtatOptions(CLI::App& command, bench::XtatBenchOptions& options) {
   AddSearchOptions(command, options);
+  command.add_option("--plots", options.plots,
+                     "Folder for a figure, SVG [none]");
   command
       .add_option("--kernels", options.kernels,
                   "Kernels of each program, those that take the most time")
