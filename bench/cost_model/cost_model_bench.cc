@@ -6,58 +6,22 @@
 #include <cstddef>
 #include <iterator>
 #include <limits>
-#include <memory>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
 #include "backends/tpu_sim/tpu.h"
 #include "base/status_macros.h"
 #include "bench/corpus.h"
+#include "bench/cost_model/learned_models.h"
 #include "bench/cost_model/tpu_evaluation.h"
 #include "bench/cost_model/tpu_programs.h"
-#include "hlo/read_module.h"
-#include "optimizers/policies/library.h"
-#include "tuning/shipped_cost_model.h"
 #include "tuning/tasks/tile_surrogate.h"
 
 namespace hone::bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// A learned model, with the file that it came from.
-struct Learned {
-  std::string file;
-  std::unique_ptr<const learning::CostPredictor> owned;
-  const learning::CostPredictor* model = nullptr;
-};
-
-absl::StatusOr<std::vector<Learned>> ReadModels(
-    const std::vector<std::string>& files) {
-  std::vector<Learned> models;
-  if (files.empty()) {
-    HONE_ASSIGN_OR_RETURN(
-        const learning::CostPredictor* const model,
-        tuning::ShippedCostModel("tpu_kernel", tuning::TpuCostSpec()));
-    models.push_back({"tpu_kernel.pt", nullptr, model});
-    return models;
-  }
-  HONE_ASSIGN_OR_RETURN(const auto* const library,
-                        optimizers::policies::LoadLibrary());
-  for (const std::string& file : files) {
-    HONE_ASSIGN_OR_RETURN(const std::string bytes, hlo::ReadFileBytes(file));
-    auto model = library->parse_cost_model(bytes, &tuning::TpuCostSpec());
-    if (!model.ok()) {
-      return absl::Status(model.status().code(),
-                          absl::StrCat(file, ": ", model.status().message()));
-    }
-    models.push_back({file, *std::move(model), nullptr});
-    models.back().model = models.back().owned.get();
-  }
-  return models;
-}
 
 // Numbers of all programs, of which some may be NaN: not there.
 class Column {
@@ -208,8 +172,9 @@ absl::StatusOr<Json> RunCostModelBench(const CostModelBenchOptions& options,
   HONE_ASSIGN_OR_RETURN(
       const std::vector<TpuProgram> programs,
       ReadTpuPrograms(options.corpus, options.partitions, options.only));
-  HONE_ASSIGN_OR_RETURN(const std::vector<Learned> models,
-                        ReadModels(options.weights));
+  HONE_ASSIGN_OR_RETURN(
+      const std::vector<LearnedModel> models,
+      ReadLearnedModels(options.weights, "tpu_kernel", tuning::TpuCostSpec()));
   const std::string machine = DescribeMachine();
   out << machine << "\nTPU " << options.tpu << ", " << models.size()
       << " learned models, at most " << options.tiles
@@ -220,7 +185,7 @@ absl::StatusOr<Json> RunCostModelBench(const CostModelBenchOptions& options,
     HONE_ASSIGN_OR_RETURN(const TimedProgram timed,
                           TimeTiles(program, tpu, options.tiles, options.seed));
     std::vector<TpuErrors> learned;
-    for (const Learned& model : models) {
+    for (const LearnedModel& model : models) {
       HONE_ASSIGN_OR_RETURN(const std::vector<TilePrediction> predictions,
                             PredictTiles(timed, tpu, *model.model));
       learned.push_back(ErrorsOf(timed, predictions));
@@ -229,7 +194,7 @@ absl::StatusOr<Json> RunCostModelBench(const CostModelBenchOptions& options,
               ErrorsOf(timed, PredictTilesAnalytically(timed, tpu)));
   }
   Json files = Json::array();
-  for (const Learned& model : models) files.push_back(model.file);
+  for (const LearnedModel& model : models) files.push_back(model.file);
   Json document = {{"bench", "cost-model"}, {"machine", machine},
                    {"tpu", options.tpu},    {"split", options.split},
                    {"weights", files},      {"max_tiles", options.tiles},
