@@ -11,6 +11,7 @@
 #include "base/status_macros.h"
 #include "bench/corpus.h"
 #include "bench/cost_model/cost_model_bench.h"
+#include "bench/cost_model/kernel_cost_bench.h"
 #include "bench/cost_model/xtat_bench.h"
 #include "bench/cost_model/xtat_fusion_bench.h"
 #include "bench/environment.h"
@@ -434,10 +435,6 @@ template <typename Options>
 void AddTpuProgramOptions(CLI::App& command, Options& options) {
   command.add_option("--tpu", options.tpu, "Bundled TPU")
       ->capture_default_str();
-  command
-      .add_option("--split", options.split,
-                  "FILE, or FILE:NAME, of the families held out")
-      ->capture_default_str();
   command.add_option("--corpus", options.corpus, "Folder of the corpus")
       ->capture_default_str();
   command
@@ -448,13 +445,27 @@ void AddTpuProgramOptions(CLI::App& command, Options& options) {
                      "Regular expression that a program's name must match");
 }
 
-void AddCostModelOptions(CLI::App& command,
-                         bench::CostModelBenchOptions& options) {
+struct CostModelArguments {
+  bench::CostModelBenchOptions tpu;
+  bench::KernelCostBenchOptions cpu;
+  std::string split;
+};
+
+void AddCostModelOptions(CLI::App& command, CostModelArguments& arguments) {
+  bench::CostModelBenchOptions& options = arguments.tpu;
+  CLI::Option* const kernels = command.add_option(
+      "--kernels", arguments.cpu.kernels,
+      "Measured kernels (hone dataset kernels): a table of their schedules on "
+      "a CPU, in place of kernels of TPUs");
   command
       .add_option("--weights", options.weights,
                   "Weights of the learned model, a file for each seed [built "
                   "in]")
       ->delimiter(',');
+  command.add_option(
+      "--split", arguments.split,
+      absl::StrCat("FILE, or FILE:NAME, of what is held out [", options.split,
+                   "; with --kernels ", arguments.cpu.split, "]"));
   AddTpuProgramOptions(command, options);
   command.add_option("--plots", options.plots,
                      "Folder for a figure, SVG [none]");
@@ -477,11 +488,31 @@ void AddCostModelOptions(CLI::App& command,
   command.add_option("--seed", options.seed, "Seed of the tiles drawn")
       ->transform(WholeNumber(0, kMaxSeed))
       ->capture_default_str();
+  for (const char* const of_tpus :
+       {"--tpu", "--corpus", "--partitions", "--only", "--tiles", "--seed"}) {
+    kernels->excludes(command.get_option(of_tpus));
+  }
+}
+
+absl::StatusOr<Json> RunCostModel(const CostModelArguments& arguments,
+                                  std::ostream& out) {
+  const auto run = [&](auto options, auto* bench) {
+    options.weights = arguments.tpu.weights;
+    if (!arguments.split.empty()) options.split = arguments.split;
+    return bench(options, out);
+  };
+  return arguments.cpu.kernels.empty()
+             ? run(arguments.tpu, bench::RunCostModelBench)
+             : run(arguments.cpu, bench::RunKernelCostBench);
 }
 
 // The options that benches of xtat beside other searches share.
 template <typename Options>
 void AddSearchOptions(CLI::App& command, Options& options) {
+  command
+      .add_option("--split", options.split,
+                  "FILE, or FILE:NAME, of the families held out")
+      ->capture_default_str();
   command
       .add_option("--search", options.optimizers, "Optimizers, one row each")
       ->delimiter(',')
@@ -546,9 +577,9 @@ void AddBenchCommand(CLI::App& app, Context& context) {
            "Ops after each search, after the default order, and after XLA",
            AddPassOrderOptions, RunPassOrder);
   AddBench(*command, context, "cost-model",
-           "Tiles selected and times predicted by learned and analytical "
-           "models of TPU kernels, on programs never trained on",
-           AddCostModelOptions, bench::RunCostModelBench);
+           "Tiles or schedules selected and times predicted by learned and "
+           "analytical models of kernels that were never trained on",
+           AddCostModelOptions, RunCostModel);
   AddBench(*command, context, "xtat",
            "Searches for tiles of TPU kernels at equal measurements, with and "
            "without a cost model, on programs never trained on",

@@ -152,17 +152,15 @@ void AddTpu(CLI::App& parent, Context& context) {
 
 struct FeaturesArguments {
   std::string data;
-  std::string split_file = "bench/data/cost_model/kernel_split.json";
-  std::string split = "random";
+  std::string split = "bench/data/cost_model/kernel_split.json";
   std::string output;
 };
 
 absl::StatusOr<int> WriteFeatures(const FeaturesArguments& arguments,
                                   const Context& context) {
   HONE_RETURN_IF_ERROR(CheckWritable(arguments.output));
-  HONE_ASSIGN_OR_RETURN(
-      const bench::KernelSplit split,
-      bench::KernelSplit::Read(arguments.split_file, arguments.split));
+  HONE_ASSIGN_OR_RETURN(const bench::KernelSplit split,
+                        bench::KernelSplit::Read(arguments.split));
   HONE_ASSIGN_OR_RETURN(
       const std::vector<bench::KernelGroup> groups,
       bench::ReadKernelData(arguments.data, split, /*with_graphs=*/false));
@@ -195,12 +193,9 @@ void AddKernelFeatures(CLI::App& parent, Context& context) {
       ->required();
   command->add_option("-o,--output", arguments->output, "CSV file")->required();
   command
-      ->add_option("--split-file", arguments->split_file,
-                   "File of divisions of kernels")
-      ->capture_default_str();
-  command
       ->add_option("--split", arguments->split,
-                   "The division into training, validation and test")
+                   "The division into training, validation and test: FILE or "
+                   "FILE:NAME")
       ->capture_default_str();
   command->callback([arguments, &context] {
     RunCommand(context, [&] { return WriteFeatures(*arguments, context); });

@@ -220,6 +220,8 @@ void AddTrainCostModelCommand(CLI::App& train, Context& context) {
             "The highest learning rate");
   AddNumber(*command, "--weight-decay", training.weight_decay,
             "By which weights shrink, times the learning rate");
+  AddNumber(*command, "--input-noise", training.input_noise,
+            "Deviation of noise on the standardized features, for few kernels");
   command->add_option("--time", options->time,
                       "Stop after this long, e.g. 40m");
   command->add_option("--state", options->training.state_file,

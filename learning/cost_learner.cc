@@ -73,6 +73,17 @@ void HideKinds(double share, Rng& rng, torch::Tensor& kinds) {
   }
 }
 
+// Adds noise to rows of features, of which a standard is all that a network
+// sees. Columns without an effect keep their values.
+void AddNoise(double deviation, const CostNetworkImpl::Standard& standard,
+              at::Generator& generator, torch::Tensor& rows) {
+  if (rows.numel() == 0) return;
+  const torch::Tensor units =
+      torch::where(standard.scale > 0, 1 / standard.scale, torch::zeros({}));
+  rows = rows + torch::randn(rows.sizes(), generator, rows.options()) *
+                    (deviation * units);
+}
+
 // Returns evenly chosen groups with about `samples` samples of a head.
 std::vector<CostGroup> SomeGroups(absl::Span<const CostGroup> groups,
                                   int32_t head, size_t samples) {
@@ -268,6 +279,12 @@ class CostLearner::Impl {
         MakeCostBatch(queries, model_.spec(), model_.options().join);
     if (options_.unknown_share > 0) {
       HideKinds(options_.unknown_share, rng, batch.graphs.node_kinds);
+    }
+    if (options_.input_noise > 0) {
+      at::Generator generator = at::detail::createCPUGenerator(rng());
+      AddNoise(options_.input_noise, network.nodes, generator,
+               batch.graphs.node_features);
+      AddNoise(options_.input_noise, network.configs, generator, batch.configs);
     }
     const torch::Tensor kernels = network.Kernels(batch);
     torch::Tensor loss = torch::zeros({});

@@ -117,7 +117,7 @@ std::string CostTrainingFingerprint(const CostTrainingSet& set,
         static_cast<double>(options.groups_per_batch),
         static_cast<double>(options.samples_per_group), options.learning_rate,
         options.warmup, options.weight_decay, options.max_gradient_norm,
-        options.unknown_share}) {
+        options.input_noise, options.unknown_share}) {
     absl::StrAppend(&text, absl::StrFormat(",%.17g", option));
   }
   return HashText(text);

@@ -17,14 +17,12 @@
 #include "base/hash.h"
 #include "base/status_macros.h"
 #include "bench/corpus.h"
+#include "bench/cost_model/learned_models.h"
 #include "bench/cost_model/prediction_rates.h"
 #include "bench/cost_model/tpu_data.h"
 #include "bench/cost_model/tpu_evaluation.h"
 #include "bench/cost_model/tpu_programs.h"
 #include "bench/plot.h"
-#include "hlo/read_module.h"
-#include "optimizers/policies/library.h"
-#include "tuning/shipped_cost_model.h"
 #include "tuning/tasks/tile_surrogate.h"
 #include "tuning/tasks/tpu_peaks.h"
 
@@ -33,46 +31,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A learned model, with the file that it came from.
-struct Learned {
-  std::string file;
-  std::unique_ptr<const learning::CostPredictor> owned;
-  const learning::CostPredictor* model = nullptr;
-};
-
-absl::StatusOr<std::vector<Learned>> ReadModels(
-    const std::vector<std::string>& files) {
-  std::vector<Learned> models;
-  if (files.empty()) {
-    HONE_ASSIGN_OR_RETURN(
-        const learning::CostPredictor* const model,
-        tuning::ShippedCostModel("tpu_kernel", tuning::TpuCostSpec()));
-    models.push_back({"tpu_kernel.pt", nullptr, model});
-    return models;
-  }
-  HONE_ASSIGN_OR_RETURN(const auto* const library,
-                        optimizers::policies::LoadLibrary());
-  for (const std::string& file : files) {
-    HONE_ASSIGN_OR_RETURN(const std::string bytes, hlo::ReadFileBytes(file));
-    auto model = library->parse_cost_model(bytes, &tuning::TpuCostSpec());
-    if (!model.ok()) {
-      return absl::Status(model.status().code(),
-                          absl::StrCat(file, ": ", model.status().message()));
-    }
-    models.push_back({file, *std::move(model), nullptr});
-    models.back().model = models.back().owned.get();
-  }
-  return models;
-}
-
 // Lets the models learn from samples of the TPU first, if so asked.
 absl::Status Refine(const CostModelBenchOptions& options,
-                    const FamilySplit& split, std::vector<Learned>& models) {
+                    const FamilySplit& split,
+                    std::vector<LearnedModel>& models) {
   if (options.refine.empty()) return absl::OkStatus();
   HONE_ASSIGN_OR_RETURN(const std::vector<learning::CostGroup> groups,
                         DrawTpuGroups(options.refine, split,
                                       options.refine_samples, options.seed));
-  for (Learned& learned : models) {
+  for (LearnedModel& learned : models) {
     std::unique_ptr<learning::CostPredictor> refined = learned.model->Clone();
     HONE_RETURN_IF_ERROR(refined->Refine(groups));
     learned.owned = std::move(refined);
@@ -263,8 +230,9 @@ absl::StatusOr<Json> RunCostModelBench(const CostModelBenchOptions& options,
   HONE_ASSIGN_OR_RETURN(
       const std::vector<TpuProgram> programs,
       ReadTpuPrograms(options.corpus, options.partitions, options.only));
-  HONE_ASSIGN_OR_RETURN(std::vector<Learned> models,
-                        ReadModels(options.weights));
+  HONE_ASSIGN_OR_RETURN(
+      std::vector<LearnedModel> models,
+      ReadLearnedModels(options.weights, "tpu_kernel", tuning::TpuCostSpec()));
   HONE_RETURN_IF_ERROR(Refine(options, split, models));
   absl::flat_hash_set<Hash128> known;
   if (!options.leave_out.empty()) {
@@ -289,7 +257,7 @@ absl::StatusOr<Json> RunCostModelBench(const CostModelBenchOptions& options,
     const std::vector<TilePrediction> analytical =
         PredictTilesAnalytically(timed, tpu);
     std::vector<TpuErrors> learned;
-    for (const Learned& model : models) {
+    for (const LearnedModel& model : models) {
       HONE_ASSIGN_OR_RETURN(const std::vector<TilePrediction> predictions,
                             PredictTiles(timed, tpu, *model.model));
       if (learned.empty()) plot.Add(timed, predictions, analytical);
@@ -300,7 +268,7 @@ absl::StatusOr<Json> RunCostModelBench(const CostModelBenchOptions& options,
   }
   if (!options.plots.empty()) HONE_RETURN_IF_ERROR(plot.Write(options));
   Json files = Json::array();
-  for (const Learned& model : models) files.push_back(model.file);
+  for (const LearnedModel& model : models) files.push_back(model.file);
   Json document = {{"bench", "cost-model"},
                    {"machine", machine},
                    {"tpu", options.tpu},

@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "base/status_macros.h"
+#include "bench/cost_model/split_name.h"
 #include "bench/json_file.h"
 #include "costmodels/loop_features.h"
 #include "costmodels/loop_work.h"
@@ -28,12 +29,26 @@ constexpr double kMultiplyAddsPerCycle = 2;
 // disturbed by something else.
 constexpr double kWidest = 1.25;
 
-// Returns nanoseconds: by the paired ratio, or if pairs disagree by the least
-// samples, which are disturbed least.
+// The deviation of the median of three normal numbers over the mean of their
+// range, which is the interval of three pairs.
+constexpr double kDeviationOfRange = 0.67 / 1.69;
+
+// Returns true if the pairs agree. Else something disturbed most of them, and
+// the least sample says more.
+bool PairsAgree(const ScheduleSample& sample) {
+  return sample.ratio_high <= kWidest * sample.ratio_low;
+}
+
+// Nanoseconds.
 double TimeOf(const KernelSamples& samples, const ScheduleSample& sample) {
-  return sample.ratio_high <= kWidest * sample.ratio_low
-             ? samples.default_ns * sample.ratio
-             : sample.least_ns;
+  return PairsAgree(sample) ? samples.default_ns * sample.ratio
+                            : sample.least_ns;
+}
+
+double DeviationOf(const ScheduleSample& sample) {
+  return kDeviationOfRange * std::log(PairsAgree(sample)
+                                          ? sample.ratio_high / sample.ratio_low
+                                          : kWidest);
 }
 
 // Reads a list of families, or a share from 0 to 1, of a part of a split.
@@ -72,8 +87,8 @@ absl::string_view KernelPartName(KernelPart part) {
   return "test";
 }
 
-absl::StatusOr<KernelSplit> KernelSplit::Read(const std::string& path,
-                                              const std::string& name) {
+absl::StatusOr<KernelSplit> KernelSplit::Read(const std::string& split) {
+  const auto [path, name] = ParseSplitName(split);
   HONE_ASSIGN_OR_RETURN(const nlohmann::ordered_json json,
                         ReadJsonFile(path, "a split of kernels"));
   if (!json.is_object() || !json.contains(name) || !json[name].is_object()) {
@@ -85,20 +100,20 @@ absl::StatusOr<KernelSplit> KernelSplit::Read(const std::string& path,
         absl::StrCat(path, ": no split '", name,
                      "', expected one of: ", absl::StrJoin(names, ", ")));
   }
-  const nlohmann::ordered_json& split = json[name];
+  const nlohmann::ordered_json& parts = json[name];
   const std::string where = absl::StrCat(path, ": ", name);
   KernelSplit result;
-  HONE_RETURN_IF_ERROR(ReadPart(split, where, "validation",
+  HONE_RETURN_IF_ERROR(ReadPart(parts, where, "validation",
                                 result.validation_families_,
                                 result.validation_share_));
-  HONE_RETURN_IF_ERROR(ReadPart(split, where, "test", result.test_families_,
+  HONE_RETURN_IF_ERROR(ReadPart(parts, where, "test", result.test_families_,
                                 result.test_share_));
-  if (split.contains("seed")) {
-    if (!split["seed"].is_number_unsigned()) {
+  if (parts.contains("seed")) {
+    if (!parts["seed"].is_number_unsigned()) {
       return absl::InvalidArgumentError(absl::StrCat(
           where, ": 'seed' is no whole number, expected one from 0 on"));
     }
-    result.seed_ = split["seed"].get<uint64_t>();
+    result.seed_ = parts["seed"].get<uint64_t>();
   }
   return result;
 }
@@ -169,6 +184,7 @@ absl::StatusOr<KernelGroup> MakeKernelGroup(const KernelSamples& samples,
       schedule.config = costmodels::KernelLoopFeatures(program, machine);
     }
     schedule.log_time = std::log(TimeOf(samples, sample));
+    schedule.deviation = DeviationOf(sample);
     schedule.roofline_ns =
         costmodels::PredictLoopTimes(
             costmodels::CountLoopWork(program, machine), machine, rates)

@@ -28,9 +28,8 @@ absl::string_view KernelPartName(KernelPart part);
 // kernels of each family.
 class KernelSplit {
  public:
-  // Reads the split `name` of a file. Errors: NotFound, InvalidArgument.
-  static absl::StatusOr<KernelSplit> Read(const std::string& path,
-                                          const std::string& name);
+  // Reads a split of a file (split_name.h). Errors: NotFound, InvalidArgument.
+  static absl::StatusOr<KernelSplit> Read(const std::string& split);
 
   // Depends on the family and the name of the kernel only.
   KernelPart PartOf(const NamedKernel& kernel) const;
@@ -52,6 +51,9 @@ struct ScheduleFeatures {
   // The natural logarithm of nanoseconds: of the default's time times the
   // paired ratio, or of the least sample if the pairs disagree.
   double log_time = 0;
+  // The standard deviation that the pairs say the logarithm has from that of
+  // another measurement: as if of three pairs, as the fewest are.
+  double deviation = 0;
   // The time by costmodels/loop_roofline.h, at the calibrated speed.
   double roofline_ns = 0;
 };

@@ -10,6 +10,7 @@
 
 #include "base/status_macros.h"
 #include "bench/corpus.h"
+#include "bench/cost_model/split_name.h"
 #include "bench/json_file.h"
 #include "bench/partition/partition_graphs.h"
 #include "hlo/passes/pipeline.h"
@@ -89,12 +90,7 @@ absl::StatusOr<hlo::Module> ReadTpuProgram(const TpuProgram& program) {
 }
 
 absl::StatusOr<FamilySplit> ReadFamilySplit(const std::string& split) {
-  // The name is behind the last colon, unless that is part of the path.
-  const size_t colon = split.rfind(':');
-  const bool has_name =
-      colon != std::string::npos && split.find('/', colon) == std::string::npos;
-  const std::string path = has_name ? split.substr(0, colon) : split;
-  const std::string name = has_name ? split.substr(colon + 1) : "random";
+  const auto [path, name] = ParseSplitName(split);
   HONE_ASSIGN_OR_RETURN(const Json splits,
                         ReadJsonFile(path, "lists of families by split"));
   const auto found = splits.find(name);

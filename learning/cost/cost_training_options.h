@@ -37,6 +37,10 @@ struct CostTrainingOptions {
   // By which weights shrink with each step, times the learning rate.
   double weight_decay = 1e-2;
   double max_gradient_norm = 1;
+  // The standard deviation of the noise that is added to the standardized
+  // features of nodes and configurations, so that a network of few kernels
+  // does not rely on the last digits of any.
+  double input_noise = 0;
   // The share of nodes whose kind is hidden from the network, so that it learns
   // what to make of kinds that it does not know.
   double unknown_share = 0.01;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Training cost models. command_line.py has the usage."""
 
-from command_line import Scratch, hone, main
+from command_line import ROOT, Scratch, hone, main
 
 
 class CostModelTest(Scratch):
@@ -34,12 +34,60 @@ class CostModelTest(Scratch):
                  3, "--from", weights), 2,
             "weights of a cost model, expected one for assignments")
 
+    def test_kernels_on_cpus(self):
+        """Data, weights and the bench of schedules, of two kernels."""
+        data = self.folder / "kernels.jsonl"
+        self.json("dataset", "kernels", "-o", data, "--suite",
+                  ROOT / "bench/data/kernels", "--only",
+                  "gelu_erf_127|logsumexp_333", "--kernels", 12, "--schedules",
+                  3)
+        split = self.write("split.json", """
+            {"random": {"test": 1.0}, "manual": {"test": ["logsumexp"]}}""")
+        weights = self.folder / "kernel.pt"
+        trained = self.json(
+            "train", "cost-model", "kernel", "--data", data, "--split",
+            f"{split}:manual", "-o", weights, "--epochs", 2, "--loss",
+            "logistic", "--input-noise", 0.3, "--architecture",
+            "width=16,hidden=16,layers=0")
+        self.assertEqual([head["head"] for head in trained["heads"]],
+                         ["time", "schedule"])
+        bench = self.json("bench", "cost-model", "--kernels", data, "--split",
+                          f"{split}:manual", "--weights",
+                          f"{weights},{weights}")
+        family, = bench["families"]
+        self.assertEqual((family["family"], family["kernels"]),
+                         ("logsumexp", 1))
+        self.assertEqual(family["schedules"], 4)
+        self.assertEqual(len(family["learned"]), 2)
+        for errors in family["learned"] + [family["roofline"]]:
+            self.assertGreater(errors["MAPE"], 0)
+            self.assertGreaterEqual(errors["APE"], 0)
+            # There are fewer than five.
+            self.assertEqual(errors["top 5"], 0)
+        self.assertEqual(bench["summary"]["mean"]["roofline"],
+                         family["roofline"])
+        printed = self.ok(hone(
+            "bench", "cost-model", "--kernels", data, "--split",
+            f"{split}:manual", "--weights", weights)).stdout
+        self.assertRegex(printed, r"\| logsumexp \| 1 \| 4 \|( \S+ \|){15}\n")
+        self.one_line_error(
+            hone("train", "cost-model", "kernel", "--data", data, "--split",
+                 split, "-o", weights), 2,
+            "no measured kernels that are trained on by")
+        self.one_line_error(
+            hone("bench", "cost-model", "--kernels", data, "--split",
+                 self.write("other.json", '{"random": {}}'), "--weights",
+                 weights), 2, "no measured kernels that are held out by")
+        self.one_line_error(
+            hone("bench", "cost-model", "--kernels", data, "--tiles", 3), 2,
+            "--kernels excludes --tiles")
+
     def test_bad_input(self):
         train = ["train", "cost-model"]
         weights = self.folder / "w.pt"
         for arguments, expected in (
                 (["nope"], "unknown data set of a cost model 'nope', expected "
-                 "one of: synthetic, tpu"),
+                 "one of: kernel, synthetic, tpu"),
                 (["synthetic", "--data", "d"],
                  "--data: data set synthetic does not use it, expected: "
                  "kernels"),

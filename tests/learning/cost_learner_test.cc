@@ -68,6 +68,24 @@ TEST(CostLearner, LearnsFromEveryGroupByItsWeight) {
   }
 }
 
+// With noise on the features, twin configurations do not look alike.
+TEST(CostLearner, AddsNoiseToWhatItLearnsFrom) {
+  const auto weights = [](double noise, uint64_t seed) {
+    CostModel model = Model();
+    CostLearner learner(model, {.seed = seed, .input_noise = noise});
+    const std::vector<CostGroup> groups = Groups();
+    learner.FitScales(groups);
+    // The last layer of a new network hides what is before it.
+    for (int i = 0; i < 2; ++i) {
+      learner.Update({{All(groups[0]), All(groups[1])}}, 1e-2);
+    }
+    return model.Serialize();
+  };
+  EXPECT_EQ(weights(0.1, 1), weights(0.1, 1));
+  EXPECT_NE(weights(0.1, 1), weights(0, 1));
+  EXPECT_NE(weights(0.1, 1), weights(0.2, 1));
+}
+
 TEST(CostLearner, LearnsNothingFromGroupsWithoutWeight) {
   CostModel model = Model();
   CostLearner learner(model, {});

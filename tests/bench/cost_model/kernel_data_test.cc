@@ -67,6 +67,11 @@ TEST(KernelData, HasTheSchedulesThatRanAndTheirTimes) {
   EXPECT_NEAR(std::exp(group->schedules[0].log_time), 1000, 1e-6);
   EXPECT_NEAR(std::exp(group->schedules[1].log_time), 3000, 1e-6);
   EXPECT_NEAR(std::exp(group->schedules[2].log_time), 2800, 1e-6);
+  EXPECT_EQ(group->schedules[0].deviation, 0);
+  EXPECT_NEAR(group->schedules[1].deviation, 0.67 / 1.69 * std::log(3.1 / 2.9),
+              1e-9);
+  EXPECT_NEAR(group->schedules[2].deviation, 0.67 / 1.69 * std::log(1.25),
+              1e-9);
   const loops::Program lowered =
       loops::LowerToProgram(hlo::ParseHloText(kernel.module).value()).value();
   const costmodels::LoopFeatures features =
@@ -120,9 +125,9 @@ TEST(KernelData, IsATableForOthers) {
 TEST(KernelSplit, HoldsOutWhatItSays) {
   const std::string path =
       HONE_SOURCE_DIR "/bench/data/cost_model/kernel_split.json";
-  const auto manual = KernelSplit::Read(path, "manual");
+  const auto manual = KernelSplit::Read(path + ":manual");
   ASSERT_THAT(manual, IsOk());
-  const auto random = KernelSplit::Read(path, "random");
+  const auto random = KernelSplit::Read(path);
   ASSERT_THAT(random, IsOk());
   std::map<std::string, std::set<KernelPart>> by_family;
   std::map<KernelPart, int> counts;
@@ -144,8 +149,8 @@ TEST(KernelSplit, HoldsOutWhatItSays) {
 
 TEST(KernelSplit, AFileThatIsNoneIsRefused) {
   EXPECT_THAT(
-      KernelSplit::Read(
-          HONE_SOURCE_DIR "/bench/data/cost_model/kernel_split.json", "odd"),
+      KernelSplit::Read(HONE_SOURCE_DIR
+                        "/bench/data/cost_model/kernel_split.json:odd"),
       StatusIs(absl::StatusCode::kInvalidArgument,
                HasSubstr("no split 'odd', expected one of: random, manual")));
   const TemporaryDirectory folder;
@@ -156,7 +161,7 @@ TEST(KernelSplit, AFileThatIsNoneIsRefused) {
         "[]", "{"}) {
     std::ofstream(path) << text;
     EXPECT_THAT(
-        KernelSplit::Read(path, "a"),
+        KernelSplit::Read(path + ":a"),
         StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("split.json")))
         << text;
   }
