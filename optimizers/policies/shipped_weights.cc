@@ -4,6 +4,8 @@
 
 // HONE_MODEL_FILES is the folder models/.
 // NOLINTNEXTLINE(readability-identifier-naming): a symbol of the object file.
+HONE_EMBED_FILE(hone_cpu_kernel_weights, HONE_MODEL_FILES "/cpu_kernel.pt");
+// NOLINTNEXTLINE(readability-identifier-naming): likewise.
 HONE_EMBED_FILE(hone_pass_order_weights, HONE_MODEL_FILES "/pass_order.pt");
 // NOLINTNEXTLINE(readability-identifier-naming): likewise.
 HONE_EMBED_FILE(hone_partition_weights, HONE_MODEL_FILES "/partition.pt");
@@ -15,6 +17,7 @@ HONE_EMBED_FILE(hone_tpu_kernel_weights, HONE_MODEL_FILES "/tpu_kernel.pt");
 namespace hone::optimizers::policies {
 
 absl::string_view ShippedWeights(absl::string_view name) {
+  if (name == "cpu_kernel") return HONE_EMBEDDED_FILE(hone_cpu_kernel_weights);
   if (name == "pass_order") return HONE_EMBEDDED_FILE(hone_pass_order_weights);
   if (name == "partition") return HONE_EMBEDDED_FILE(hone_partition_weights);
   if (name == "step") return HONE_EMBEDDED_FILE(hone_step_weights);
