@@ -41,15 +41,13 @@ const std::vector<LocalTpu>& LocalTpus() {
 
 }  // namespace
 
-std::vector<KernelDevice> LocalKernels::Devices() {
-  std::vector<KernelDevice> devices = {HostDevice()};
-  for (const LocalTpu& tpu : LocalTpus()) devices.push_back(tpu.device);
-  return devices;
-}
+std::vector<KernelDevice> LocalKernels::Devices() { return {HostDevice()}; }
 
 absl::StatusOr<KernelDevice> LocalKernels::AwaitDevice(
     absl::string_view fingerprint, const std::function<bool()>&) {
-  for (const KernelDevice& device : Devices()) {
+  std::vector<KernelDevice> devices = Devices();
+  for (const LocalTpu& tpu : LocalTpus()) devices.push_back(tpu.device);
+  for (const KernelDevice& device : devices) {
     if (fingerprint.empty() || fingerprint == device.fingerprint ||
         fingerprint == device.kind) {
       return device;

@@ -12,10 +12,12 @@
 
 namespace hone::backends {
 
-// Measures on this machine without a daemon, one request at a time. Its devices
-// are the host and the bundled simulated TPUs.
+// Measures on this machine without a daemon, one request at a time, on the host
+// and on the bundled simulated TPUs.
 class LocalKernels final : public KernelMeasurer {
  public:
+  // The host. Simulated TPUs are not listed: no worker offers them, and a
+  // caller that simulates by itself needs no process for it.
   std::vector<KernelDevice> Devices() override;
   absl::StatusOr<KernelDevice> AwaitDevice(
       absl::string_view fingerprint,

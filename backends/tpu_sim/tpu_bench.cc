@@ -16,9 +16,6 @@
 namespace hone::backends {
 namespace {
 
-// Raised whenever a kernel comes to have another time on the same description.
-constexpr int kSimulatorVersion = 1;
-
 // Returns the timing of a configuration, without a ratio.
 KernelTiming TimingOf(const KernelSimulator& simulator,
                       absl::string_view script) {
@@ -53,10 +50,10 @@ KernelDevice TpuDevice(absl::string_view name, const Tpu& tpu) {
   device.machine.l2_bytes = tpu.vmem_bytes;
   device.machine.vector_bytes = hlo::kRegisterBytes;
   device.machine.vector_registers = tpu.registers;
-  device.fingerprint = absl::StrCat(
-      device.kind, ":",
-      Sha256Hex(absl::StrCat(kSimulatorVersion, "\n", PrintTpu(tpu)))
-          .substr(0, 16));
+  device.fingerprint =
+      absl::StrCat(device.kind, ":",
+                   Sha256Hex(absl::StrCat(kTpuSimVersion, "\n", PrintTpu(tpu)))
+                       .substr(0, 16));
   return device;
 }
 
@@ -74,14 +71,15 @@ absl::StatusOr<KernelReport> MeasureOnTpu(const KernelRequest& request) {
       simulator, request.baseline_script.empty()
                      ? hlo::PrintKernelConfig(simulator.DefaultConfig())
                      : request.baseline_script);
-  if (baseline.outcome != space::Outcome::kOk) {
+  const bool has_time = baseline.outcome == space::Outcome::kOk;
+  if (!has_time && baseline.violation == 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("the baseline: ", baseline.message));
   }
   KernelReport report;
   for (const std::string& script : request.candidate_scripts) {
     KernelTiming timing = TimingOf(simulator, script);
-    if (timing.outcome == space::Outcome::kOk) {
+    if (has_time && timing.outcome == space::Outcome::kOk) {
       timing.ratio = timing.ns / baseline.ns;
       timing.ratio_low = timing.ratio_high = timing.ratio;
     }

@@ -20,9 +20,10 @@ KernelDevice TpuDevice(absl::string_view name, const Tpu& tpu);
 // it describes. An empty baseline is the default configuration
 // (KernelSimulator::DefaultConfig). Times are exact: one sample, and ratios
 // with empty intervals. A configuration that is no text of one, or not of the
-// kernel's space, is kInvalid; one that overflows VMEM is so with a violation.
+// kernel's space, is kInvalid; one that overflows VMEM is so with a violation,
+// the baseline too, against which ratios are 1 then.
 // Errors: InvalidArgument for a module, a description or a baseline that is
-// none, a baseline that overflows, and a request to calibrate.
+// none, and a request to calibrate.
 absl::StatusOr<KernelReport> MeasureOnTpu(const KernelRequest& request);
 
 }  // namespace hone::backends

@@ -423,6 +423,37 @@ ENTRY main {{
         self.assertIn("expected a TOML file or one of v3, v4, v5e", unknown.communicate()[1])
         self.assertEqual(unknown.returncode, 2)
 
+    def test_tiles_are_measured_by_a_worker_with_the_tpu(self):
+        module = self.write("rows.hlo", ROWS)
+
+        def tune(*arguments, server=None):
+            task, = self.json("tune", module, "--task", "tile", "--target",
+                              "tpu:v4", "--trials", 6, *arguments,
+                              server=server)["tasks"]
+            return {key: task[key] for key in ("default", "best", "trials")}
+
+        def measured_by():
+            found = self.json("lookup", module, "--task", "tile", "--target",
+                              "tpu:v4", server=self.server)
+            return found["record"]["verified"]["measured_by"]
+
+        simulated = tune("--local")
+        # The daemon's own worker offers no TPU: there is no worker yet.
+        self.assertEqual(tune(server=self.server), simulated)
+        self.assertEqual(measured_by(), [])
+        worker = subprocess.Popen(
+            [BIN / "hone", "worker", "--connect", self.server, "--id",
+             "simulator", "--tpu", "v4"], stderr=subprocess.PIPE, text=True)
+        self.addCleanup(worker.communicate)
+        self.addCleanup(worker.kill)
+        self.assertIn("TPU v4 (simulated)", worker.stderr.readline())
+        workers = self.json("list", "workers", server=self.server)["workers"]
+        machine, = {w["machine_id"] for w in workers}
+        self.ok(hone("cache", "invalidate", "--task", "tile",
+                     server=self.server))
+        self.assertEqual(tune(server=self.server), simulated)
+        self.assertEqual(measured_by(), [machine])
+
     def test_a_worker_survives_its_measuring_process(self):
         module = self.write("rows.hlo", ROWS)
         tuning = subprocess.Popen(

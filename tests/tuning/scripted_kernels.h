@@ -6,10 +6,13 @@
 #include <vector>
 
 #include "backends/kernel_measurer.h"
+#include "backends/tpu_sim/tpu.h"
+#include "backends/tpu_sim/tpu_bench.h"
 
 namespace hone::tuning {
 
-// Measures without a device: what tests say a script takes.
+// Measures without a device: what tests say a script takes. Kernels for a
+// simulated TPU are simulated, as by a worker that offers it.
 class ScriptedKernels final : public backends::KernelMeasurer {
  public:
   // A script's time as a share of the baseline's; by default shorter scripts
@@ -32,6 +35,7 @@ class ScriptedKernels final : public backends::KernelMeasurer {
   absl::Status error;
   // As KernelReport has them; the last only if a confirmation is asked for.
   std::vector<std::string> workers;
+  std::vector<std::string> machines;
   std::vector<backends::KernelDevice> devices = {Device("cpu:a")};
   std::vector<backends::KernelRequest> requests;
 
@@ -42,6 +46,11 @@ class ScriptedKernels final : public backends::KernelMeasurer {
     device.machine.threads = 4;
     device.fingerprint = fingerprint;
     return device;
+  }
+
+  void Offer(const backends::Tpu& tpu) {
+    tpu_ = backends::PrintTpu(tpu);
+    devices.push_back(backends::TpuDevice("offered", tpu));
   }
 
   std::vector<backends::KernelDevice> Devices() override { return devices; }
@@ -63,6 +72,13 @@ class ScriptedKernels final : public backends::KernelMeasurer {
     requests.push_back(request);
     if (!error.ok()) return error;
     if (stop && stop()) return absl::CancelledError("stopped");
+    if (request.form == backends::KernelForm::kTpuKernel) {
+      backends::KernelRequest with_tpu = request;
+      with_tpu.tpu = tpu_;
+      auto report = backends::MeasureOnTpu(with_tpu);
+      if (report.ok()) report->machines = machines;
+      return report;
+    }
     backends::KernelReport report;
     if (request.calibrate) {
       report.calibration = {
@@ -81,6 +97,9 @@ class ScriptedKernels final : public backends::KernelMeasurer {
     if (!request.confirm && workers.size() > 1) report.workers.pop_back();
     return report;
   }
+
+ private:
+  std::string tpu_;
 };
 
 }  // namespace hone::tuning

@@ -1,6 +1,10 @@
 // The task tile: kernels of modules on simulated TPUs.
 
+#include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,9 +14,13 @@
 #include <nlohmann/json.hpp>
 
 #include "backends/tpu_sim/tpu_module.h"
+#include "base/rng.h"
 #include "hlo/text/parser.h"
 #include "hlo/text/printer.h"
+#include "space/separable_problem.h"
+#include "tests/support/corpus.h"
 #include "tests/support/status_matchers.h"
+#include "tests/tuning/scripted_kernels.h"
 #include "tuning/cache_key.h"
 #include "tuning/registry.h"
 #include "tuning/task.h"
@@ -21,7 +29,9 @@ namespace hone::tuning {
 namespace {
 
 using ::hone::testing::StatusIs;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 // Three equal layers.
 constexpr char kLayers[] = R"(HloModule layers
@@ -42,8 +52,12 @@ class TileTaskTest : public ::testing::Test {
   TileTaskTest() { options_.tpu = *backends::FindTpu("v4"); }
 
   const Task& task() const { return **FindTask("tile"); }
-  std::unique_ptr<space::Problem> Make() const {
-    auto problem = task().MakeProblem(subject_, options_, {.target = "tpu"});
+  std::unique_ptr<space::Problem> Make(
+      backends::KernelMeasurer* kernels = nullptr,
+      const std::function<bool()>& stop = nullptr) const {
+    auto problem =
+        task().MakeProblem(subject_, options_,
+                           {.target = "tpu", .kernels = kernels, .stop = stop});
     HONE_EXPECT_OK(problem.status());
     return *std::move(problem);
   }
@@ -51,6 +65,35 @@ class TileTaskTest : public ::testing::Test {
   const Subject subject_ = Subject(*hlo::ParseHloText(kLayers));
   TaskOptions options_;
 };
+
+// The default, some at random, of which some overflow, and one that is none.
+std::vector<space::Candidate> SomeCandidates(const space::Problem& problem,
+                                             int at_random = 40) {
+  const auto& tiles = dynamic_cast<const space::SeparableProblem&>(problem);
+  std::vector<space::Candidate> candidates = {problem.DefaultCandidate()};
+  Rng rng(1);
+  for (int i = 0; i < at_random; ++i) {
+    space::Candidate& candidate = candidates.emplace_back();
+    for (const space::VariableGroup& group : tiles.groups()) {
+      candidate.choices.push_back(
+          static_cast<int32_t>(rng.Below(static_cast<uint64_t>(group.domain))));
+    }
+  }
+  candidates.push_back({{-1}});
+  return candidates;
+}
+
+void ExpectSame(const std::vector<space::Measurement>& a,
+                const std::vector<space::Measurement>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].outcome, b[i].outcome) << i;
+    EXPECT_EQ(a[i].cost, b[i].cost) << i;
+    EXPECT_EQ(a[i].samples, b[i].samples) << i;
+    EXPECT_EQ(a[i].message, b[i].message) << i;
+    EXPECT_EQ(a[i].violation, b[i].violation) << i;
+  }
+}
 
 TEST_F(TileTaskTest, EqualKernelsAreDecidedTogether) {
   const auto problem = Make();
@@ -103,6 +146,100 @@ TEST_F(TileTaskTest, AWinnerIsMeasuredAndVerified) {
   HONE_ASSERT_OK(winner.status());
   EXPECT_EQ(winner->cost, problem->Measure(problem->DefaultCandidate())->cost);
   EXPECT_THAT(winner->verification.method, HasSubstr("evaluator"));
+}
+
+TEST_F(TileTaskTest, AWorkerMeasuresWhatThisProcessWouldSimulate) {
+  // So that some tiles overflow.
+  options_.tpu->vmem_bytes = 256 << 10;
+  ScriptedKernels worker;
+  worker.Offer(*options_.tpu);
+  worker.machines = {"lab"};
+  const auto here = Make();
+  const auto there = Make(&worker);
+  const std::vector<space::Candidate> candidates = SomeCandidates(*here);
+  const auto simulated = here->MeasureBatch(candidates);
+  const auto measured = there->MeasureBatch(candidates);
+  HONE_ASSERT_OK(simulated.status());
+  HONE_ASSERT_OK(measured.status());
+  ExpectSame(*measured, *simulated);
+  EXPECT_GT(std::count_if(
+                measured->begin(), measured->end(),
+                [](const space::Measurement& m) { return m.violation > 0; }),
+            0);
+  // One request for each kernel.
+  EXPECT_EQ(worker.requests.size(),
+            dynamic_cast<const space::SeparableProblem&>(*there).part_count());
+  EXPECT_EQ(worker.requests[0].candidate_scripts.size(), candidates.size() - 1);
+  EXPECT_EQ(worker.requests[0].baseline_script,
+            worker.requests[0].candidate_scripts[0]);
+  const auto winner =
+      task().Judge(subject_, *there, there->DefaultCandidate(), {});
+  HONE_ASSERT_OK(winner.status());
+  EXPECT_EQ(winner->cost, simulated->front().cost);
+  EXPECT_THAT(winner->verification.measured_by, ElementsAre("lab"));
+}
+
+// The kernels of programs keep their times when they travel as text.
+TEST_F(TileTaskTest, AWorkerMeasuresTheKernelsOfTheCorpus) {
+  ScriptedKernels worker;
+  worker.Offer(*options_.tpu);
+  const std::set<std::string> names = {"mlp.train", "moe_2l.fwd", "dlrm.fwd",
+                                       "vgg.fwd"};
+  size_t found = 0;
+  for (const testing::CorpusModule& entry : testing::CorpusModules()) {
+    if (!names.contains(entry.name)) continue;
+    ++found;
+    const Subject subject(*hlo::ParseHloText(entry.text));
+    const auto here = task().MakeProblem(subject, options_, {.target = "tpu"});
+    const auto there = task().MakeProblem(
+        subject, options_, {.target = "tpu", .kernels = &worker});
+    HONE_ASSERT_OK(here.status());
+    HONE_ASSERT_OK(there.status());
+    const std::vector<space::Candidate> candidates =
+        SomeCandidates(**here, /*at_random=*/3);
+    const auto measured = (*there)->MeasureBatch(candidates);
+    HONE_ASSERT_OK(measured.status());
+    ExpectSame(*measured, *(*here)->MeasureBatch(candidates));
+  }
+  EXPECT_EQ(found, names.size());
+  EXPECT_FALSE(worker.requests.empty());
+}
+
+TEST_F(TileTaskTest, WithoutAWorkerForTheTpuThisProcessSimulates) {
+  ScriptedKernels worker;
+  worker.Offer(*backends::FindTpu("v3"));
+  const auto problem = Make(&worker);
+  const auto winner =
+      task().Judge(subject_, *problem, problem->DefaultCandidate(), {});
+  HONE_ASSERT_OK(winner.status());
+  EXPECT_THAT(worker.requests, IsEmpty());
+  EXPECT_THAT(winner->verification.measured_by, IsEmpty());
+}
+
+TEST_F(TileTaskTest, WhenTheLastWorkerIsLostThisProcessGoesOn) {
+  ScriptedKernels worker;
+  worker.Offer(*options_.tpu);
+  const auto problem = Make(&worker);
+  worker.error = absl::UnavailableError("no worker offers it");
+  const std::vector<space::Candidate> candidates = SomeCandidates(*problem);
+  const auto measured = problem->MeasureBatch(candidates);
+  HONE_ASSERT_OK(measured.status());
+  EXPECT_FALSE(worker.requests.empty());
+  ExpectSame(*measured, *Make()->MeasureBatch(candidates));
+}
+
+TEST_F(TileTaskTest, ErrorsOfTheWorkerAndAStopEndTheMeasurement) {
+  ScriptedKernels worker;
+  worker.Offer(*options_.tpu);
+  bool stops = false;
+  const auto problem = Make(&worker, [&] { return stops; });
+  worker.error = absl::InternalError("spoiled");
+  EXPECT_THAT(problem->Measure(problem->DefaultCandidate()).status(),
+              StatusIs(absl::StatusCode::kInternal, HasSubstr("spoiled")));
+  worker.error = absl::OkStatus();
+  stops = true;
+  EXPECT_THAT(problem->Measure(problem->DefaultCandidate()).status(),
+              StatusIs(absl::StatusCode::kCancelled, HasSubstr("stopped")));
 }
 
 TEST_F(TileTaskTest, TheTpuIsPartOfTheKey) {

@@ -18,6 +18,7 @@
 #include "tuning/registry.h"
 #include "tuning/tasks/module_tiles_problem.h"
 #include "tuning/tasks/tpu_tile_problem.h"
+#include "tuning/tasks/tpu_worker.h"
 
 namespace hone::tuning {
 namespace {
@@ -32,13 +33,22 @@ constexpr absl::string_view kFrontendAttributes = "frontend_attributes";
 class TpuTilesProblem final : public ModuleTilesProblem {
  public:
   TpuTilesProblem(backends::TpuModule module,
-                  std::vector<std::unique_ptr<TileProblem>> kernels)
-      : ModuleTilesProblem(std::move(kernels)), module_(std::move(module)) {}
+                  std::vector<std::unique_ptr<TileProblem>> kernels,
+                  std::shared_ptr<const TpuWorker> worker)
+      : ModuleTilesProblem(std::move(kernels)),
+        module_(std::move(module)),
+        worker_(std::move(worker)) {}
 
   const backends::TpuModule& module() const { return module_; }
+  // The machines that have measured; none if this process simulates.
+  std::vector<std::string> machines() const {
+    return worker_ == nullptr ? std::vector<std::string>()
+                              : worker_->machines();
+  }
 
  private:
   const backends::TpuModule module_;
+  const std::shared_ptr<const TpuWorker> worker_;  // may be null
 };
 
 // Returns the configurations of all kernels, for a candidate in the space.
@@ -113,6 +123,17 @@ class TileTask final : public Task {
   std::optional<space::Candidate> CandidateOf(
       const space::Problem& problem, absl::string_view decision) const override;
 
+  absl::StatusOr<Winner> Judge(const Subject& subject,
+                               const space::Problem& problem,
+                               const space::Candidate& candidate,
+                               const VerifyOptions& options) const override {
+    HONE_ASSIGN_OR_RETURN(Winner winner,
+                          Task::Judge(subject, problem, candidate, options));
+    winner.verification.measured_by =
+        static_cast<const TpuTilesProblem&>(problem).machines();
+    return winner;
+  }
+
  private:
   static absl::Status CheckTpu(const TaskOptions& options) {
     if (options.tpu.has_value()) return absl::OkStatus();
@@ -140,7 +161,7 @@ class TileTask final : public Task {
 
   absl::StatusOr<std::unique_ptr<space::Problem>> CreateProblem(
       const Subject& subject, const TaskOptions& options,
-      const TaskContext&) const override {
+      const TaskContext& context) const override {
     HONE_RETURN_IF_ERROR(CheckTpu(options));
     const backends::Tpu tpu = *options.tpu;
     absl::StatusOr<backends::TpuModule> module =
@@ -154,12 +175,14 @@ class TileTask final : public Task {
           module.status().code(),
           absl::StrCat(subject.name(), ": ", module.status().message()));
     }
+    const std::shared_ptr<TpuWorker> worker = TpuWorker::Find(tpu, context);
     std::vector<std::unique_ptr<TileProblem>> kernels;
     for (const backends::TpuKernel& kernel : module->kernels) {
-      kernels.push_back(MakeTpuTileProblem(kernel, tpu));
+      kernels.push_back(MakeTpuTileProblem(kernel, tpu,
+                                           /*with_flags=*/true, worker));
     }
     return std::make_unique<TpuTilesProblem>(*std::move(module),
-                                             std::move(kernels));
+                                             std::move(kernels), worker);
   }
 };
 

@@ -1,10 +1,12 @@
 #include "tuning/tasks/tpu_tile_problem.h"
 
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "backends/tpu_sim/simulator.h"
 #include "base/status_macros.h"
+#include "hlo/text/printer.h"
 #include "tuning/shipped_cost_model.h"
 #include "tuning/tasks/tile_surrogate.h"
 #include "tuning/tasks/tpu_peaks.h"
@@ -46,7 +48,7 @@ absl::StatusOr<std::unique_ptr<space::Surrogate>> MakeSurrogate(
 
 std::unique_ptr<TileProblem> MakeTpuTileProblem(
     const backends::TpuKernel& kernel, const backends::Tpu& tpu,
-    bool with_flags) {
+    bool with_flags, std::shared_ptr<TpuWorker> worker) {
   const auto simulated =
       std::make_shared<const SimulatedKernel>(kernel.module, tpu);
   TileProblemOptions options;
@@ -58,6 +60,18 @@ std::unique_ptr<TileProblem> MakeTpuTileProblem(
     return simulated->Measure(configs);
   };
   options.peaks = PeaksOf(tpu);
+  if (worker != nullptr) {
+    options.measure = [simulated, worker = std::move(worker),
+                       text = hlo::PrintModule(*kernel.module),
+                       by_default = kernel.by_default](
+                          absl::Span<const hlo::KernelConfig> configs)
+        -> absl::StatusOr<std::vector<space::Measurement>> {
+      absl::StatusOr<std::vector<space::Measurement>> measured =
+          worker->Measure(text, by_default, configs);
+      if (!absl::IsUnavailable(measured.status())) return measured;
+      return simulated->Measure(configs);
+    };
+  }
   options.check = [simulated](const hlo::KernelConfig& config) {
     return simulated->simulator.OverflowBytes(config);
   };

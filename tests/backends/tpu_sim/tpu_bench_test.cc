@@ -9,6 +9,7 @@
 
 #include "backends/process/check_report.h"
 #include "backends/process/kernel_messages.h"
+#include "backends/process/local_kernels.h"
 #include "hlo/text/printer.h"
 #include "tests/backends/tpu_sim/kernels.h"
 #include "tests/support/status_matchers.h"
@@ -63,6 +64,21 @@ TEST(TpuBench, AnEmptyBaselineIsTheDefault) {
   EXPECT_TRUE(report->baseline.has_value());
 }
 
+TEST(TpuBench, ABaselineThatOverflowsIsAResultLikeAnyOther) {
+  KernelRequest request = Request();
+  request.baseline_script = "output=2048,2048";
+  request.candidate_scripts = {"output=2048,2048", "output=8,128"};
+  request.time_baseline = true;
+  const auto report = MeasureOnTpu(request);
+  ASSERT_THAT(report, IsOk());
+  HONE_EXPECT_OK(CheckReport(request, *report));
+  EXPECT_EQ(report->baseline->outcome, space::Outcome::kInvalid);
+  EXPECT_EQ(report->baseline->violation, 16 << 20);
+  EXPECT_EQ(report->candidates[0].violation, 16 << 20);
+  EXPECT_EQ(report->candidates[1].outcome, space::Outcome::kOk);
+  EXPECT_EQ(report->candidates[1].ratio, 1);
+}
+
 TEST(TpuBench, WhatCannotBeMeasuredIsAnError) {
   const auto error = [](auto change) {
     KernelRequest request = Request();
@@ -101,6 +117,19 @@ TEST(TpuBench, RequestsAndReportsTravelAsMessages) {
               StatusIs(absl::StatusCode::kInternal, HasSubstr("violation")));
   report.candidates[0].violation = std::numeric_limits<double>::infinity();
   EXPECT_FALSE(CheckReport(request, report).ok());
+}
+
+// Whoever looks among the devices for a worker must not take this machine for
+// one.
+TEST(TpuBench, ThisMachineMeasuresOnBundledTpusButDoesNotListThem) {
+  LocalKernels local;
+  const std::string fingerprint = TpuDevice("", *FindTpu("v4")).fingerprint;
+  const auto device = local.AwaitDevice(fingerprint, /*stop=*/nullptr);
+  ASSERT_THAT(device, IsOk());
+  EXPECT_EQ(device->fingerprint, fingerprint);
+  for (const KernelDevice& listed : local.Devices()) {
+    EXPECT_EQ(listed.kind, "cpu");
+  }
 }
 
 TEST(TpuBench, TheFingerprintIsOfTheDescription) {
