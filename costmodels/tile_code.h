@@ -8,9 +8,9 @@
 
 namespace hone::costmodels {
 
-// What code for a kernel's tiles has to do besides arithmetic, as a compiler
-// knows before it generates it: in registers of 8 × 128 elements and all tiles
-// together, unless it says otherwise.
+// The work of code for a kernel's tiles besides arithmetic, as a compiler knows
+// it before it generates the code: in registers of 8 × 128 elements and all
+// tiles together, unless it says otherwise.
 struct TileCode {
   // Elements that fill lanes; values of which other dimensions run along lanes;
   // values that move by less than a register.
@@ -23,8 +23,8 @@ struct TileCode {
   double unpacked = 0;
   // Registers that are left to be reduced along lanes.
   double partial_lanes = 0;
-  // Of products: operands whose terms do not run along lanes, by operand; rows
-  // that stream through arrays; results of parts of the terms.
+  // Matrix products: operands whose terms do not run along lanes, by operand;
+  // rows that stream through arrays; results of parts of the terms.
   double transposed[2] = {0, 0};
   double streamed_rows = 0;
   double partial_results = 0;

@@ -14,8 +14,8 @@
 
 namespace hone::bench {
 
-// What models learn from in a data file (hone dataset tpu): the lines of
-// families outside of the split's test families. Errors of both functions:
+// The part of a data file (hone dataset tpu) that models learn from: the lines
+// of families outside of the split's test families. Errors of both functions:
 // those of ReadTpuSamples.
 
 // Returns the fingerprints of the kernels, hlo::FastFingerprint.
