@@ -22,7 +22,8 @@ struct SchedulePrediction {
 
 // The errors of a model on measured kernels.
 struct ScheduleErrors {
-  // Of selecting the schedule of each kernel (SelectionApe), per cent.
+  // The error of selecting the schedule of each kernel (SelectionApe), per
+  // cent.
   double ape = 0;
   // The means over kernels of how much slower the best of the 1 and 5 schedules
   // predicted fastest is than the best of all, per cent.
@@ -30,7 +31,7 @@ struct ScheduleErrors {
   double top5 = 0;
   // The mean over kernels of Kendall's τ of their schedules.
   double tau = 0;
-  // Of the times of all schedules, per cent.
+  // The error of the times of all schedules, per cent.
   double mape = 0;
 };
 

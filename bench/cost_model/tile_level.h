@@ -33,7 +33,7 @@ class TileLevel {
   absl::StatusOr<TileTimes> TimesOf(const hlo::Module& fused);
 
  private:
-  // Of one execution.
+  // For one execution.
   absl::StatusOr<TileTimes> Search(const backends::TpuKernel& kernel) const;
 
   const backends::Tpu& tpu_;

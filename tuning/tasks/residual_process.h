@@ -37,7 +37,7 @@ class ResidualProcess {
   double Covariance(absl::Span<const float> a, absl::Span<const float> b) const;
 
   std::vector<Sample> samples_;
-  // Of features: the median distance of samples, squared.
+  // The median distance of samples' features, squared.
   double length2_ = 1;
   // The range of residuals, with 0.
   double least_ = 0;

@@ -23,7 +23,7 @@ namespace hone::tuning {
 using DefaultConfigOf =
     std::function<absl::StatusOr<hlo::KernelConfig>(const hlo::Module& kernel)>;
 
-// What a cost model knows of the times of kernels on a TPU, with their default
+// A cost model's times of kernels on a TPU, with their default
 // configurations: the times of those that were measured, predictions of others.
 // Threads: as CostPredictor; Learn runs alone.
 class TpuKernelPredictor {
@@ -53,7 +53,7 @@ class TpuKernelPredictor {
   const costmodels::TpuPeaks peaks_;
   const DefaultConfigOf config_of_;
   absl::flat_hash_map<Hash128, double> measured_;
-  // Of the measured kernels.
+  // The measured kernels.
   std::vector<learning::CostGroup> groups_;
 };
 
