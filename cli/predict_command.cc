@@ -14,7 +14,6 @@
 #include "absl/strings/strip.h"
 #include "cli/command.h"
 #include "cli/predict_kernel.h"
-#include "cli/read_cost_model.h"
 #include "cli/read_hardware.h"
 
 #include "backends/tpu_sim/tpu_module.h"
@@ -23,6 +22,7 @@
 #include "costmodels/tile_features.h"
 #include "hlo/read_module.h"
 #include "hlo/tiles/tiled_kernel.h"
+#include "tuning/read_cost_model.h"
 #include "tuning/tasks/tile_surrogate.h"
 #include "tuning/tasks/tpu_peaks.h"
 
@@ -172,9 +172,10 @@ absl::StatusOr<int> PredictModule(const Options& options,
   HONE_ASSIGN_OR_RETURN(const hlo::Module module,
                         hlo::ReadModuleFile(options.kernel.file));
   HONE_ASSIGN_OR_RETURN(const auto tpu, ReadTpu(options.tpu));
-  HONE_ASSIGN_OR_RETURN(const auto model,
-                        ReadCostModel(options.kernel.weights, "tpu_kernel",
-                                      tuning::TpuCostSpec()));
+  HONE_ASSIGN_OR_RETURN(
+      const auto model,
+      tuning::ReadCostModel(options.kernel.weights, "tpu_kernel",
+                            tuning::TpuCostSpec()));
   absl::StatusOr<backends::TpuModule> prepared =
       backends::PrepareForTpu(module, *tpu);
   if (!prepared.ok()) {

@@ -9,7 +9,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "cli/read_cost_model.h"
 #include "cli/read_script.h"
 #include "cli/read_subject.h"
 
@@ -24,6 +23,7 @@
 #include "loops/schedules/default_schedule.h"
 #include "loops/text/text.h"
 #include "loops/transforms/script.h"
+#include "tuning/read_cost_model.h"
 #include "tuning/tasks/kernel_cost_spec.h"
 
 namespace hone::cli {
@@ -187,9 +187,9 @@ void Print(const Json& document) {
 absl::StatusOr<int> PredictKernel(const PredictKernelOptions& options,
                                   const Context& context) {
   HONE_ASSIGN_OR_RETURN(const Kernel kernel, ReadKernel(options.file));
-  HONE_ASSIGN_OR_RETURN(
-      const auto model,
-      ReadCostModel(options.weights, "cpu_kernel", tuning::KernelCostSpec()));
+  HONE_ASSIGN_OR_RETURN(const auto model,
+                        tuning::ReadCostModel(options.weights, "cpu_kernel",
+                                              tuning::KernelCostSpec()));
   loops::Machine machine = backends::DetectHost().machine;
   machine.threads = options.threads;
   HONE_ASSIGN_OR_RETURN(std::vector<Schedule> schedules,

@@ -42,8 +42,7 @@ absl::Status Refine(const CostModelBenchOptions& options,
   for (LearnedModel& learned : models) {
     std::unique_ptr<learning::CostPredictor> refined = learned.model->Clone();
     HONE_RETURN_IF_ERROR(refined->Refine(groups));
-    learned.owned = std::move(refined);
-    learned.model = learned.owned.get();
+    learned.model = std::move(refined);
   }
   return absl::OkStatus();
 }

@@ -14,13 +14,11 @@ namespace hone::bench {
 // A learned cost model, with the file that it came from.
 struct LearnedModel {
   std::string file;
-  // Null for the one that comes with Hone.
-  std::unique_ptr<const learning::CostPredictor> owned;
-  const learning::CostPredictor* model = nullptr;
+  std::shared_ptr<const learning::CostPredictor> model;
 };
 
 // Reads files of weights, or without any takes models/SHIPPED.pt. Errors: those
-// of reading, "FILE: …"; NotFound if Hone comes without such a model.
+// of tuning::ReadCostModel.
 absl::StatusOr<std::vector<LearnedModel>> ReadLearnedModels(
     const std::vector<std::string>& files, const std::string& shipped,
     const learning::CostSpec& spec);

@@ -1,4 +1,4 @@
-#include "cli/read_cost_model.h"
+#include "tuning/read_cost_model.h"
 
 #include <utility>
 
@@ -6,16 +6,17 @@
 
 #include "base/status_macros.h"
 #include "hlo/read_module.h"
+#include "optimizers/policies/library.h"
 #include "tuning/shipped_cost_model.h"
 
-namespace hone::cli {
+namespace hone::tuning {
 
 absl::StatusOr<std::shared_ptr<const learning::CostPredictor>> ReadCostModel(
     const std::string& weights, const std::string& name,
     const learning::CostSpec& spec) {
   if (weights.empty()) {
     HONE_ASSIGN_OR_RETURN(const learning::CostPredictor* const model,
-                          tuning::ShippedCostModel(name, spec));
+                          ShippedCostModel(name, spec));
     if (model == nullptr) {
       return absl::NotFoundError(
           absl::StrCat("no model ", name,
@@ -36,4 +37,4 @@ absl::StatusOr<std::shared_ptr<const learning::CostPredictor>> ReadCostModel(
   return std::shared_ptr<const learning::CostPredictor>(*std::move(parsed));
 }
 
-}  // namespace hone::cli
+}  // namespace hone::tuning

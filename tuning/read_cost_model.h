@@ -1,14 +1,14 @@
-#ifndef HONE_CLI_READ_COST_MODEL_H_
-#define HONE_CLI_READ_COST_MODEL_H_
+#ifndef HONE_TUNING_READ_COST_MODEL_H_
+#define HONE_TUNING_READ_COST_MODEL_H_
 
 #include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
 
-#include "optimizers/policies/library.h"
+#include "learning/cost/cost_predictor.h"
 
-namespace hone::cli {
+namespace hone::tuning {
 
 // Returns the cost model in the file at `weights` or, if that is empty, the one
 // that comes with Hone as models/NAME.pt.
@@ -19,6 +19,6 @@ absl::StatusOr<std::shared_ptr<const learning::CostPredictor>> ReadCostModel(
     const std::string& weights, const std::string& name,
     const learning::CostSpec& spec);
 
-}  // namespace hone::cli
+}  // namespace hone::tuning
 
-#endif  // HONE_CLI_READ_COST_MODEL_H_
+#endif  // HONE_TUNING_READ_COST_MODEL_H_
