@@ -15,6 +15,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/time/time.h"
 #include "cli/command.h"
+#include "cli/train_cost_ensemble.h"
 #include "cli/train_cost_model.h"
 
 #include "base/status_macros.h"
@@ -170,6 +171,7 @@ void AddTrainCommand(CLI::App& app, Context& context) {
                  "Train a policy, or a cost model; goes on where an "
                  "interrupted run stopped");
   AddTrainCostModelCommand(*command, context);
+  AddTrainCostEnsembleCommand(*command, context);
   command->add_option("NAME", options->data_set,
                       absl::StrCat("What to train on: ", DescribeDataSets()));
   command->add_option("-o,--output", options->training.weights_file,

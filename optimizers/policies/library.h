@@ -2,6 +2,7 @@
 #define HONE_OPTIMIZERS_POLICIES_LIBRARY_H_
 
 #include <memory>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -25,11 +26,15 @@ struct Library {
       const OptimizerOptions& options);
   absl::StatusOr<TrainingResult> (*train)(const TrainingSet& set,
                                           const TrainingOptions& options);
-  // Returns the cost model of a file that `train_cost_model` wrote, for `spec`,
-  // matched by names, or for the spec that it was trained for if that is null.
+  // Returns the cost model of a file that `train_cost_model` wrote, or the
+  // ensemble of some, for `spec`, matched by names, or for the spec that it was
+  // trained for if that is null.
   // Errors: InvalidArgument if `bytes` are no cost model or do not match.
   absl::StatusOr<std::unique_ptr<learning::CostPredictor>> (*parse_cost_model)(
       absl::string_view bytes, const learning::CostSpec* spec);
+  // Returns a learning::CostEnsemble of models of one spec.
+  std::unique_ptr<learning::CostPredictor> (*join_cost_models)(
+      std::vector<std::unique_ptr<learning::CostPredictor>> members);
   // Returns the built-in bytes of models/NAME.pt; empty if there are none.
   absl::string_view (*shipped_weights)(absl::string_view name);
   // learning::TrainCostModel.

@@ -1,8 +1,12 @@
 // The entry of the shared object with everything of Torch.
 
+#include <memory>
+#include <utility>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 
-#include "learning/models/cost_model.h"
+#include "learning/models/cost_ensemble.h"
 #include "optimizers/policies/factories.h"
 #include "optimizers/policies/library.h"
 #include "optimizers/policies/shipped_weights.h"
@@ -22,15 +26,15 @@ absl::StatusOr<std::unique_ptr<Optimizer>> Create(
   return absl::NotFoundError(absl::StrCat("unknown optimizer '", name, "'"));
 }
 
-absl::StatusOr<std::unique_ptr<learning::CostPredictor>> ParseCostModel(
-    absl::string_view bytes, const learning::CostSpec* spec) {
-  return spec == nullptr ? learning::CostModel::ParseAsSaved(bytes)
-                         : learning::CostModel::Parse(bytes, *spec);
+std::unique_ptr<learning::CostPredictor> JoinCostModels(
+    std::vector<std::unique_ptr<learning::CostPredictor>> members) {
+  return std::make_unique<learning::CostEnsemble>(std::move(members));
 }
 
 constexpr Library kLibrary = {.create = Create,
                               .train = Train,
-                              .parse_cost_model = ParseCostModel,
+                              .parse_cost_model = learning::ParseCostPredictor,
+                              .join_cost_models = JoinCostModels,
                               .shipped_weights = ShippedWeights,
                               .train_cost_model = learning::TrainCostModel};
 

@@ -34,6 +34,33 @@ class CostModelTest(Scratch):
                  3, "--from", weights), 2,
             "weights of a cost model, expected one for assignments")
 
+    def test_bad_members(self):
+        out = self.folder / "both.pt"
+        members = [self.folder / "a.pt", self.folder / "b.pt"]
+        for member, architecture in zip(members, ["layers=1", "layers=0"]):
+            self.ok(hone(
+                "train", "cost-model", "synthetic", "-o", member, "--kernels",
+                10, "--epochs", 1, "--architecture",
+                f"width=16,hidden=16,{architecture}"))
+        # Of different architectures is fine.
+        self.ok(hone("train", "cost-ensemble", *members, "-o", out))
+        self.one_line_error(
+            hone("train", "cost-model", "synthetic", "-o", self.folder / "c.pt",
+                 "--kernels", 10, "--from", out), 2,
+            f"{out}: not the weights of a cost model")
+        kept = out.read_bytes()
+        for bad, message in (
+                (ROOT / "models/cpu_kernel.pt", "expected models of one kind"),
+                (self.write("text.pt", "text"), "not the weights"),
+                (self.folder / "none.pt", "none.pt")):
+            refused = hone("train", "cost-ensemble", members[0], bad, "-o", out)
+            self.assertIn(str(bad), refused.stderr)
+            self.one_line_error(refused, 2, message)
+        self.one_line_error(
+            hone("train", "cost-ensemble", *members, "-o", members[0]), 2,
+            "MEMBER")
+        self.assertEqual(out.read_bytes(), kept)
+
     def test_kernels_on_cpus(self):
         """Data, weights and the bench of schedules, of two kernels."""
         data = self.folder / "kernels.jsonl"
@@ -54,6 +81,15 @@ class CostModelTest(Scratch):
         bench = self.json("bench", "cost-model", "--kernels", data, "--split",
                           f"{split}:manual", "--weights",
                           f"{weights},{weights}")
+        both = self.folder / "both.pt"
+        joined = self.json("train", "cost-ensemble", weights, weights, "-o",
+                           both)
+        self.assertEqual(joined["members"], 2)
+        self.assertEqual(joined["bytes"], both.stat().st_size)
+        of_both = self.json("bench", "cost-model", "--kernels", data, "--split",
+                            f"{split}:manual", "--weights", both)
+        self.assertEqual(of_both["families"][0]["learned"][0],
+                         bench["families"][0]["learned"][0])
         family, = bench["families"]
         self.assertEqual((family["family"], family["kernels"]),
                          ("logsumexp", 1))
