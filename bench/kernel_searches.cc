@@ -1,8 +1,12 @@
 #include "bench/kernel_searches.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 
 #include "backends/cpu/host.h"
 #include "backends/process/local_kernels.h"
@@ -14,6 +18,7 @@
 #include "loops/lowering/lowering.h"
 #include "loops/schedules/default_schedule.h"
 #include "loops/transforms/script.h"
+#include "tuning/search.h"
 
 namespace hone::bench {
 namespace {
@@ -64,9 +69,13 @@ absl::StatusOr<double> RatioOfSame(const hlo::Module& module, int32_t threads,
   return *std::min_element(ratios.begin(), ratios.end());
 }
 
-// The results of one optimizer, or of no search at all.
+// The results of one optimizer with one budget, or of no search at all.
 struct SearchResults {
+  SearchResults(std::string search, int64_t budget)
+      : name(std::move(search)), trials(budget) {}
+
   std::string name;
+  int64_t trials;
   // For each seed, the geometric mean over kernels of best / default time.
   std::vector<double> by_seed;
   int64_t improved = 0;
@@ -77,14 +86,13 @@ class KernelSearchesRun {
  public:
   KernelSearchesRun(const KernelSearchesOptions& options,
                     const std::vector<std::string>& names, std::ostream& out)
-      : options_(options),
-        names_(names),
-        out_(out),
-        results_(options.optimizers.size() + 1) {
-    for (size_t i = 0; i < options.optimizers.size(); ++i) {
-      results_[i].name = options.optimizers[i];
+      : options_(options), names_(names), out_(out) {
+    for (const std::string& optimizer : options.optimizers) {
+      for (const int64_t trials : options.trials) {
+        results_.emplace_back(optimizer, trials);
+      }
     }
-    results_.back().name = kSame;
+    results_.emplace_back(kSame, 0);
   }
 
   // Tunes every kernel with every optimizer.
@@ -94,27 +102,32 @@ class KernelSearchesRun {
       HONE_ASSIGN_OR_RETURN(const hlo::Module module,
                             ReadKernel(options_.suite, name));
       out_ << absl::StrFormat("seed %d, %-24s", seed, name);
-      for (size_t i = 0; i < options_.optimizers.size(); ++i) {
-        const std::string& optimizer = options_.optimizers[i];
-        HONE_ASSIGN_OR_RETURN(const storage::Record record,
-                              TuneKernel(module,
-                                         {.optimizer = optimizer,
-                                          .seed = static_cast<uint64_t>(seed),
-                                          .trials = options_.trials,
-                                          .threads = options_.threads},
-                                         measurer_));
-        const double ratio = record.best_cost / record.default_cost;
-        out_ << absl::StrFormat("  %s %.3f", optimizer, ratio) << std::flush;
-        ratios[i].push_back(ratio);
-        if (ratio < 1) ++results_[i].improved;
-        results_[i].seconds += record.seconds;
-        tunings_.push_back({{"kernel", name},
-                            {"optimizer", optimizer},
-                            {"seed", seed},
-                            {"default_ns", record.default_cost},
-                            {"best_ns", record.best_cost},
-                            {"trials", record.trials},
-                            {"seconds", record.seconds}});
+      size_t row = 0;
+      for (const std::string& optimizer : options_.optimizers) {
+        HONE_ASSIGN_OR_RETURN(
+            const std::vector<tuning::Found> stages,
+            TuneKernelInStages(module,
+                               {.optimizer = optimizer,
+                                .seed = static_cast<uint64_t>(seed),
+                                .threads = options_.threads},
+                               options_.trials, measurer_));
+        out_ << "  " << optimizer;
+        double seconds = 0;
+        for (const tuning::Found& found : stages) {
+          const double ratio = found.best_cost / found.default_cost;
+          seconds += found.seconds;
+          out_ << absl::StrFormat(" %.3f", ratio) << std::flush;
+          tunings_.push_back({{"kernel", name},
+                              {"optimizer", optimizer},
+                              {"seed", seed},
+                              {"default_ns", found.default_cost},
+                              {"best_ns", found.best_cost},
+                              {"trials", found.trials},
+                              {"seconds", seconds}});
+          if (ratio < 1) ++results_[row].improved;
+          results_[row].seconds += seconds;
+          ratios[row++].push_back(ratio);
+        }
       }
       HONE_ASSIGN_OR_RETURN(
           const double same,
@@ -133,10 +146,10 @@ class KernelSearchesRun {
   // One entry for each optimizer; printed as a table too.
   Json Summary() {
     out_ << absl::StrFormat(
-        "tuned / default time, geometric mean over %d kernels, %d trials\n"
-        "%-12s %8s %8s %8s %10s %12s\n",
-        names_.size(), options_.trials, "search", "mean", "best", "worst",
-        "improved", "s per tuning");
+        "tuned / default time, geometric mean over %d kernels\n"
+        "%-12s %6s %8s %8s %8s %10s %12s\n",
+        names_.size(), "search", "trials", "mean", "best", "worst", "improved",
+        "s per tuning");
     Json summary = Json::array();
     for (const SearchResults& r : results_) {
       const size_t tunings = names_.size() * r.by_seed.size();
@@ -144,10 +157,11 @@ class KernelSearchesRun {
       const double seconds = r.seconds / static_cast<double>(tunings);
       const auto [best, worst] =
           std::minmax_element(r.by_seed.begin(), r.by_seed.end());
-      out_ << absl::StrFormat("%-12s %8.3f %8.3f %8.3f %6d/%-3d %12.1f\n",
-                              r.name, ratio, *best, *worst, r.improved, tunings,
-                              seconds);
+      out_ << absl::StrFormat("%-12s %6d %8.3f %8.3f %8.3f %6d/%-3d %12.1f\n",
+                              r.name, r.trials, ratio, *best, *worst,
+                              r.improved, tunings, seconds);
       summary.push_back({{"optimizer", r.name},
+                         {"trials", r.trials},
                          {"ratio_by_seed", r.by_seed},
                          {"ratio", ratio},
                          {"improved", r.improved},
@@ -172,6 +186,11 @@ class KernelSearchesRun {
 
 absl::StatusOr<Json> RunKernelSearchesBench(
     const KernelSearchesOptions& options, std::ostream& out) {
+  if (options.trials.empty() || !absl::c_is_sorted(options.trials)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--trials ", absl::StrJoin(options.trials, ","),
+                     ": expected budgets in ascending order"));
+  }
   HONE_ASSIGN_OR_RETURN(const std::vector<std::string> names,
                         KernelNames(options.suite, options.only));
   const std::string machine = DescribeMachine();

@@ -22,7 +22,8 @@ struct KernelSearchesOptions {
       "matmul_256|swiglu_61|conv3x3_2x";
   std::vector<std::string> optimizers = {"random", "greedy", "beam",
                                          "annealing"};
-  int64_t trials = 64;
+  // Budgets, ascending: a search goes on after each.
+  std::vector<int64_t> trials = {64};
   // Seeds 0 … seeds-1.
   int32_t seeds = 5;
   int32_t threads = 1;

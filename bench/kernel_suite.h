@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 
 #include "backends/kernel_measurer.h"
 #include "hlo/ir/module.h"
 #include "storage/record.h"
+#include "tuning/search.h"
 
 namespace hone::bench {
 
@@ -35,6 +37,13 @@ struct KernelSearch {
 absl::StatusOr<storage::Record> TuneKernel(const hlo::Module& module,
                                            const KernelSearch& search,
                                            backends::KernelMeasurer& measurer);
+
+// The same with growing budgets in place of `search.trials`: the search goes on
+// after each as one does that was interrupted. Returns what it found by then,
+// each confirmed by itself; its seconds are those since the budget before.
+absl::StatusOr<std::vector<tuning::Found>> TuneKernelInStages(
+    const hlo::Module& module, const KernelSearch& search,
+    absl::Span<const int64_t> budgets, backends::KernelMeasurer& measurer);
 
 }  // namespace hone::bench
 

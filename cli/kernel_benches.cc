@@ -181,7 +181,11 @@ void AddKernelSearchesOptions(CLI::App& command,
   command.add_option("--search", options.optimizers, "Optimizers")
       ->delimiter(',')
       ->capture_default_str();
-  command.add_option("--trials", options.trials, "Budget of each search")
+  command
+      .add_option("--trials", options.trials,
+                  "Budgets of each search, which goes on after each, in "
+                  "ascending order")
+      ->delimiter(',')
       ->transform(WholeNumber(1, kMaxCount))
       ->capture_default_str();
   command.add_option("--seeds", options.seeds, "Searches with each optimizer")

@@ -212,6 +212,24 @@ class Kernels(Scratch):
             self.assertTrue((self.folder / "objects/1" / kind /
                              "row_sum_1001x777.so").exists())
 
+    def test_the_searches_bench_has_a_row_for_each_budget(self):
+        document = self.json(
+            "bench", "kernel-searches", "--suite", ROOT / "bench/data/kernels",
+            "--only", "^row_sum_1001x777$", "--search", "greedy,random",
+            "--trials", "2,5", "--seeds", 1)
+        self.assertEqual([(row["optimizer"], row["trials"])
+                          for row in document["searches"]],
+                         [("greedy", 2), ("greedy", 5), ("random", 2),
+                          ("random", 5), ("same code", 0)])
+        for row, tuning in zip(document["searches"], document["tunings"]):
+            self.assertEqual(tuning["trials"], row["trials"])
+            self.assertAlmostEqual(row["ratio"], tuning["best_ns"] /
+                                   tuning["default_ns"], 6)
+            self.assertLessEqual(row["ratio"], 1)
+        self.one_line_error(
+            hone("bench", "kernel-searches", "--trials", "5,2"), 2,
+            "--trials 5,2: expected budgets in ascending order")
+
     def test_a_bench_names_a_bad_expression(self):
         for bench in ("kernels", "kernel-searches"):
             self.one_line_error(hone("bench", bench, "--only", "("), 2,
