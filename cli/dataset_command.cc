@@ -73,6 +73,11 @@ void AddKernels(CLI::App& parent, Context& context) {
       ->transform(WholeNumber(1, kMaxCount))
       ->capture_default_str();
   command
+      ->add_option("--composites", options.composites,
+                   "Number of random kernels of several computations, besides")
+      ->transform(WholeNumber(0, kMaxCount))
+      ->capture_default_str();
+  command
       ->add_option("--schedules", options.schedules,
                    "Schedules of each kernel besides the default")
       ->transform(WholeNumber(1, kMaxCount))

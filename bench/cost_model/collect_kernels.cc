@@ -89,10 +89,12 @@ absl::StatusOr<std::vector<NamedKernel>> KernelsOf(
   }
   absl::flat_hash_set<std::string> seen;
   std::vector<NamedKernel> kernels;
-  for (int64_t i = 0; i < options.kernels; ++i) {
+  for (int64_t i = 0; i < options.kernels + options.composites; ++i) {
     const auto suite = static_cast<int64_t>(all.size());
-    NamedKernel kernel = i < suite ? all[static_cast<size_t>(i)]
-                                   : DrawKernel(options.seed, i - suite);
+    NamedKernel kernel = i >= options.kernels
+                             ? DrawComposite(options.seed, i - options.kernels)
+                         : i < suite ? all[static_cast<size_t>(i)]
+                                     : DrawKernel(options.seed, i - suite);
     // The same kernel may be drawn twice.
     if (!seen.insert(kernel.name).second) continue;
     if (std::regex_search(kernel.name, only)) {

@@ -20,6 +20,8 @@ struct CollectKernelsOptions {
   std::string suite = "bench/data/kernels";
   // The number of kernels, those of the suite included.
   int64_t kernels = 600;
+  // Kernels of several such computations together, after those.
+  int64_t composites = 0;
   // Schedules of each kernel besides the default.
   int64_t schedules = 40;
   uint64_t seed = 0;

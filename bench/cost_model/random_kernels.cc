@@ -46,4 +46,15 @@ NamedKernel DrawKernel(uint64_t seed, int64_t number) {
   return kernel;
 }
 
+NamedKernel DrawComposite(uint64_t seed, int64_t number) {
+  const auto families = CompositeFamilies();
+  // Other numbers than those of DrawKernel.
+  Rng rng(MixBits(~seed) ^ static_cast<uint64_t>(number));
+  const KernelFamily& family =
+      families[static_cast<size_t>(number) % families.size()];
+  NamedKernel kernel = family.draw(rng);
+  kernel.family = std::string(family.name);
+  return kernel;
+}
+
 }  // namespace hone::bench

@@ -34,9 +34,14 @@ struct KernelFamily {
 absl::Span<const KernelFamily> ProductFamilies();
 absl::Span<const KernelFamily> MapFamilies();
 
+// Families of several such computations together (random_composites.cc).
+absl::Span<const KernelFamily> CompositeFamilies();
+
 // Returns random kernel `number` of a seed; it depends on nothing else.
-// Families take turns.
+// Families of products and maps take turns.
 NamedKernel DrawKernel(uint64_t seed, int64_t number);
+// The same of composites.
+NamedKernel DrawComposite(uint64_t seed, int64_t number);
 
 // A random length, uniform by its logarithm; half of those above 24 are
 // multiples of 16.
@@ -45,6 +50,14 @@ int64_t DrawLength(Rng& rng, double low, double high);
 double DrawLog(Rng& rng, double low, double high);
 // `rank` random lengths of about so many elements together.
 std::vector<int64_t> DrawExtents(Rng& rng, size_t rank, double elements);
+// Of a product of an m×k and a k×n matrix.
+struct ProductSize {
+  int64_t m = 0;
+  int64_t k = 0;
+  int64_t n = 0;
+};
+// Of like size, skinny, with a long sum, or flat; `batch` of them together.
+ProductSize DrawProduct(Rng& rng, int64_t batch = 1);
 // "f32", or "bf16" one time in four.
 std::string DrawType(Rng& rng);
 // One of several.

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 
+#include "bench/cost_model/kernel_blocks.h"
 #include "bench/cost_model/kernel_text.h"
 #include "bench/cost_model/random_kernels.h"
 
@@ -38,29 +39,7 @@ Extents DrawOver(Rng& rng, size_t rank) {
   return over;
 }
 
-int64_t Product(const Extents& extents, const Extents& over) {
-  int64_t product = 1;
-  for (const int64_t d : over) product *= extents[static_cast<size_t>(d)];
-  return product;
-}
-
-// The mean over dimensions, along which it is broadcast back.
-Value Mean(KernelText& text, const Value& x, const Extents& over) {
-  const Value sum =
-      text.BroadcastBack(text.Reduce("add", x, over), x.extents, over);
-  return text.Map(
-      "multiply",
-      {sum, text.Fill(x.extents, absl::StrCat(1.0 / static_cast<double>(Product(
-                                                        x.extents, over))))});
-}
-
-std::string NameOf(absl::string_view what, const std::string& type,
-                   const Extents& extents, const Extents& over = {}) {
-  return absl::StrCat(what, "_", type, "_", JoinExtents(extents),
-                      over.empty() ? "" : "_over_", absl::StrJoin(over, "_"));
-}
-
-NamedKernel Softmax(Rng& rng) {
+NamedKernel SoftmaxKernel(Rng& rng) {
   const Extents extents = AnyExtents(rng, 1, 4);
   const Extents over = {static_cast<int64_t>(
       rng.Below(3) > 0 ? extents.size() - 1 : rng.Below(extents.size()))};
@@ -69,16 +48,10 @@ NamedKernel Softmax(Rng& rng) {
       DrawOf<std::string>(rng, {"softmax", "softmax", "log_softmax"});
   KernelText text(type);
   const Value x = text.Parameter(extents);
-  const Value centered = text.Map(
-      "subtract",
-      {x, text.BroadcastBack(text.Reduce("maximum", x, over), extents, over)});
-  const Value exp = text.Map("exponential", {centered});
-  const Value sum =
-      text.BroadcastBack(text.Reduce("add", exp, over), extents, over);
   if (form == "softmax") {
-    text.Map("divide", {exp, sum});
+    Softmax(text, x, over);
   } else {
-    text.Map("subtract", {centered, text.Map("log", {sum})});
+    LogSoftmax(text, x, over);
   }
   return {"", NameOf(form, type, extents, over), text.Finish()};
 }
@@ -95,26 +68,6 @@ NamedKernel Logsumexp(Rng& rng) {
       {text.Map("subtract", {x, text.BroadcastBack(most, extents, over)})});
   text.Map("add", {most, text.Map("log", {text.Reduce("add", exp, over)})});
   return {"", NameOf("logsumexp", type, extents, over), text.Finish()};
-}
-
-// Multiplies by a vector along `axis` and adds another.
-void ScaleAndShift(KernelText& text, const Value& x, int64_t axis) {
-  const Extents along = {x.extents[static_cast<size_t>(axis)]};
-  const Value scale = text.Parameter(along);
-  const Value shift = text.Parameter(along);
-  const Value scaled =
-      text.Map("multiply", {x, text.Broadcast(scale, x.extents, {axis})});
-  text.Map("add", {scaled, text.Broadcast(shift, x.extents, {axis})});
-}
-
-// (x - mean) / √(variance + ε) over dimensions.
-Value Standardize(KernelText& text, const Value& x, const Extents& over) {
-  const Value centered = text.Map("subtract", {x, Mean(text, x, over)});
-  const Value variance =
-      Mean(text, text.Map("multiply", {centered, centered}), over);
-  const Value inverse = text.Map(
-      "rsqrt", {text.Map("add", {variance, text.Fill(x.extents, "1e-5")})});
-  return text.Map("multiply", {centered, inverse});
 }
 
 NamedKernel LayerNorm(Rng& rng) {
@@ -393,12 +346,18 @@ NamedKernel Movement(Rng& rng) {
 }
 
 constexpr KernelFamily kFamilies[] = {
-    {"softmax", Softmax},     {"elementwise", Elementwise},
-    {"reduction", Reduction}, {"layer_norm", LayerNorm},
-    {"transpose", Transpose}, {"batch_norm", BatchNorm},
-    {"scan", Scan},           {"rms_norm", RmsNorm},
-    {"pool", Pool},           {"logsumexp", Logsumexp},
-    {"gather", Gather},       {"movement", Movement},
+    {"softmax", SoftmaxKernel},
+    {"elementwise", Elementwise},
+    {"reduction", Reduction},
+    {"layer_norm", LayerNorm},
+    {"transpose", Transpose},
+    {"batch_norm", BatchNorm},
+    {"scan", Scan},
+    {"rms_norm", RmsNorm},
+    {"pool", Pool},
+    {"logsumexp", Logsumexp},
+    {"gather", Gather},
+    {"movement", Movement},
     {"adam", Adam},
 };
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
+#include "bench/cost_model/kernel_blocks.h"
 #include "bench/cost_model/kernel_text.h"
 #include "bench/cost_model/random_kernels.h"
 
@@ -19,58 +20,8 @@ constexpr double kFewProducts = 4e5;
 constexpr double kManyProducts = 5e7;
 constexpr double kManyElements = 1.5e6;
 
-struct Product {
-  int64_t m = 0;
-  int64_t k = 0;
-  int64_t n = 0;
-};
-
-// Of like size, skinny, with a long sum, or flat; `batch` of them together.
-Product DrawProduct(Rng& rng, int64_t batch = 1) {
-  const double products =
-      DrawLog(rng, kFewProducts, kManyProducts) / static_cast<double>(batch);
-  // Logarithms of the ratios of k and n to m.
-  double k = 0;
-  double n = 0;
-  switch (rng.Below(4)) {
-    case 0:  // skinny
-      k = DrawLog(rng, 32, 1024);
-      n = DrawLog(rng, 32, 1024);
-      break;
-    case 1:  // a long sum
-      k = DrawLog(rng, 16, 256);
-      n = DrawLog(rng, 0.5, 2);
-      break;
-    case 2:  // flat
-      k = DrawLog(rng, 1.0 / 256, 1.0 / 8);
-      n = DrawLog(rng, 1.0 / 256, 1.0 / 8);
-      break;
-    default:
-      k = DrawLog(rng, 0.3, 3);
-      n = DrawLog(rng, 0.3, 3);
-  }
-  const double m = std::max(1.0, std::cbrt(products / (k * n)));
-  const auto length = [&](double about) {
-    return DrawLength(rng, std::max(1.0, about / 1.1),
-                      std::max(1.0, about * 1.1));
-  };
-  Product product{length(m), length(m * k), length(m * n)};
-  if (rng.Below(5) == 0) std::swap(product.m, product.n);
-  while (static_cast<double>(
-             batch * std::max({product.m * product.k, product.k * product.n,
-                               product.m * product.n})) > kManyElements) {
-    product = {std::max<int64_t>(1, product.m * 3 / 4),
-               std::max<int64_t>(1, product.k * 3 / 4),
-               std::max<int64_t>(1, product.n * 3 / 4)};
-  }
-  return product;
-}
-
-constexpr absl::string_view kPlainDot =
-    "lhs_contracting_dims={1}, rhs_contracting_dims={0}";
-
 NamedKernel Matmul(Rng& rng) {
-  const Product p = DrawProduct(rng);
+  const ProductSize p = DrawProduct(rng);
   const std::string type = DrawType(rng);
   const bool left = rng.Below(2) == 0;
   const bool right = rng.Below(2) == 0;
@@ -87,27 +38,8 @@ NamedKernel Matmul(Rng& rng) {
           text.Finish()};
 }
 
-// x · logistic(x)
-Value Silu(KernelText& text, const Value& x) {
-  return text.Map("multiply", {x, text.Map("logistic", {x})});
-}
-
-// x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³)))
-Value Gelu(KernelText& text, const Value& x) {
-  const auto fill = [&](absl::string_view value) {
-    return text.Fill(x.extents, value);
-  };
-  const Value cube = text.Map("multiply", {x, text.Map("multiply", {x, x})});
-  const Value inner =
-      text.Map("add", {x, text.Map("multiply", {cube, fill("0.044715")})});
-  const Value tanh =
-      text.Map("tanh", {text.Map("multiply", {inner, fill("0.797884583")})});
-  return text.Map("multiply", {text.Map("multiply", {x, fill("0.5")}),
-                               text.Map("add", {tanh, fill("1")})});
-}
-
 NamedKernel MatmulBias(Rng& rng) {
-  const Product p = DrawProduct(rng);
+  const ProductSize p = DrawProduct(rng);
   const std::string type = DrawType(rng);
   const std::string function =
       DrawOf<std::string>(rng, {"relu", "gelu", "silu", "none"});
@@ -115,7 +47,7 @@ NamedKernel MatmulBias(Rng& rng) {
   const Value x = text.Parameter({p.m, p.k});
   const Value w = text.Parameter({p.k, p.n});
   const Value bias = text.Parameter({p.n});
-  const Value dot = text.Apply("dot", {p.m, p.n}, {x, w}, kPlainDot);
+  const Value dot = Dot(text, x, w);
   const Value sum =
       text.Map("add", {dot, text.Broadcast(bias, dot.extents, {1})});
   if (function == "relu")
@@ -129,15 +61,14 @@ NamedKernel MatmulBias(Rng& rng) {
 }
 
 NamedKernel GatedMatmul(Rng& rng) {
-  Product p = DrawProduct(rng, 2);
+  ProductSize p = DrawProduct(rng, 2);
   const std::string type = DrawType(rng);
   KernelText text(type);
   const Value x = text.Parameter({p.m, p.k});
   const Value gate = text.Parameter({p.k, p.n});
   const Value up = text.Parameter({p.k, p.n});
-  const Value gated =
-      Silu(text, text.Apply("dot", {p.m, p.n}, {x, gate}, kPlainDot));
-  const Value product = text.Apply("dot", {p.m, p.n}, {x, up}, kPlainDot);
+  const Value gated = Silu(text, Dot(text, x, gate));
+  const Value product = Dot(text, x, up);
   text.Map("multiply", {gated, product});
   return {"", absl::StrFormat("swiglu_%s_%dx%dx%d", type, p.m, p.k, p.n),
           text.Finish()};
@@ -145,7 +76,7 @@ NamedKernel GatedMatmul(Rng& rng) {
 
 NamedKernel BatchedMatmul(Rng& rng) {
   const int64_t batch = DrawLength(rng, 2, 48);
-  const Product p = DrawProduct(rng, batch);
+  const ProductSize p = DrawProduct(rng, batch);
   const std::string type = DrawType(rng);
   const bool right = rng.Below(2) == 0;
   KernelText text(type);
@@ -205,13 +136,7 @@ NamedKernel Attention(Rng& rng) {
   const Value scores =
       text.Map("multiply",
                {dot, text.Fill(extents, absl::StrCat(1 / std::sqrt(width)))});
-  const Value most =
-      text.BroadcastBack(text.Reduce("maximum", scores, {2}), extents, {2});
-  const Value exp =
-      text.Map("exponential", {text.Map("subtract", {scores, most})});
-  const Value sum =
-      text.BroadcastBack(text.Reduce("add", exp, {2}), extents, {2});
-  const Value weights = text.Map("divide", {exp, sum});
+  const Value weights = Softmax(text, scores, {2});
   text.Apply("dot", {heads, queries, width}, {weights, v},
              "lhs_batch_dims={0}, rhs_batch_dims={0}, "
              "lhs_contracting_dims={2}, rhs_contracting_dims={1}");
@@ -304,6 +229,46 @@ constexpr KernelFamily kFamilies[] = {
 };
 
 }  // namespace
+
+ProductSize DrawProduct(Rng& rng, int64_t batch) {
+  const double products =
+      DrawLog(rng, kFewProducts, kManyProducts) / static_cast<double>(batch);
+  // Logarithms of the ratios of k and n to m.
+  double k = 0;
+  double n = 0;
+  switch (rng.Below(4)) {
+    case 0:  // skinny
+      k = DrawLog(rng, 32, 1024);
+      n = DrawLog(rng, 32, 1024);
+      break;
+    case 1:  // a long sum
+      k = DrawLog(rng, 16, 256);
+      n = DrawLog(rng, 0.5, 2);
+      break;
+    case 2:  // flat
+      k = DrawLog(rng, 1.0 / 256, 1.0 / 8);
+      n = DrawLog(rng, 1.0 / 256, 1.0 / 8);
+      break;
+    default:
+      k = DrawLog(rng, 0.3, 3);
+      n = DrawLog(rng, 0.3, 3);
+  }
+  const double m = std::max(1.0, std::cbrt(products / (k * n)));
+  const auto length = [&](double about) {
+    return DrawLength(rng, std::max(1.0, about / 1.1),
+                      std::max(1.0, about * 1.1));
+  };
+  ProductSize product{length(m), length(m * k), length(m * n)};
+  if (rng.Below(5) == 0) std::swap(product.m, product.n);
+  while (static_cast<double>(
+             batch * std::max({product.m * product.k, product.k * product.n,
+                               product.m * product.n})) > kManyElements) {
+    product = {std::max<int64_t>(1, product.m * 3 / 4),
+               std::max<int64_t>(1, product.k * 3 / 4),
+               std::max<int64_t>(1, product.n * 3 / 4)};
+  }
+  return product;
+}
 
 absl::Span<const KernelFamily> ProductFamilies() { return kFamilies; }
 

@@ -1,6 +1,5 @@
 #include "bench/cost_model/random_kernels.h"
 
-#include <algorithm>
 #include <map>
 #include <set>
 
@@ -18,16 +17,26 @@ namespace {
 
 using ::hone::testing::IsOk;
 
-// Three kernels of each family.
-int64_t SomeKernels() {
-  return 6 * static_cast<int64_t>(
-                 std::max(ProductFamilies().size(), MapFamilies().size()));
-}
+using Draw = NamedKernel (*)(uint64_t seed, int64_t number);
 
-TEST(RandomKernels, AreValidAndLowerToPrograms) {
+class RandomKernels : public ::testing::TestWithParam<Draw> {
+ protected:
+  static NamedKernel Kernel(uint64_t seed, int64_t number) {
+    return GetParam()(seed, number);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(
+    , RandomKernels, ::testing::Values(Draw{DrawKernel}, Draw{DrawComposite}),
+    [](const auto& kind) { return kind.index == 0 ? "Simple" : "Composite"; });
+
+TEST_P(RandomKernels, AreValidAndLowerToPrograms) {
+  const size_t all = ProductFamilies().size() + MapFamilies().size();
+  const size_t expected =
+      GetParam() == Draw{DrawKernel} ? all : CompositeFamilies().size();
   std::set<std::string> families;
-  for (int64_t number = 0; number < SomeKernels(); ++number) {
-    const NamedKernel kernel = DrawKernel(7, number);
+  for (int64_t number = 0; number < 6 * static_cast<int64_t>(all); ++number) {
+    const NamedKernel kernel = Kernel(7, number);
     SCOPED_TRACE(kernel.name + "\n" + kernel.module);
     families.insert(kernel.family);
     const auto module = hlo::ParseHloText(kernel.module);
@@ -35,32 +44,32 @@ TEST(RandomKernels, AreValidAndLowerToPrograms) {
     ASSERT_THAT(hlo::VerifyModule(*module), IsOk());
     EXPECT_THAT(loops::LowerToProgram(*module), IsOk());
   }
-  EXPECT_EQ(families.size(), ProductFamilies().size() + MapFamilies().size());
+  EXPECT_EQ(families.size(), expected);
 }
 
-TEST(RandomKernels, DependOnSeedAndNumberOnly) {
-  EXPECT_EQ(DrawKernel(1, 8).module, DrawKernel(1, 8).module);
+TEST_P(RandomKernels, DependOnSeedAndNumberOnly) {
+  EXPECT_EQ(Kernel(1, 8).module, Kernel(1, 8).module);
   std::set<std::string> names;
   for (int64_t number = 0; number < 200; ++number) {
-    names.insert(DrawKernel(1, number).name);
-    names.insert(DrawKernel(2, number).name);
+    names.insert(Kernel(1, number).name);
+    names.insert(Kernel(2, number).name);
   }
   EXPECT_GT(names.size(), 390);
 }
 
 // A name stands for one kernel, as it decides what a resumed run leaves out.
-TEST(RandomKernels, HaveNamesThatTellThemApart) {
+TEST_P(RandomKernels, HaveNamesThatTellThemApart) {
   std::map<std::string, std::string> modules;
   for (int64_t number = 0; number < 3000; ++number) {
-    const NamedKernel kernel = DrawKernel(3, number);
+    const NamedKernel kernel = Kernel(3, number);
     const auto [it, added] = modules.try_emplace(kernel.name, kernel.module);
     EXPECT_EQ(it->second, kernel.module) << kernel.name;
   }
 }
 
-TEST(RandomKernels, TakeABoundedAmountOfWork) {
+TEST_P(RandomKernels, TakeABoundedAmountOfWork) {
   for (int64_t number = 0; number < 2000; ++number) {
-    const NamedKernel kernel = DrawKernel(5, number);
+    const NamedKernel kernel = Kernel(5, number);
     SCOPED_TRACE(kernel.name);
     const auto module = hlo::ParseHloText(kernel.module);
     ASSERT_THAT(module, IsOk());
