@@ -120,6 +120,39 @@ TEST(TileFeatures, ReductionsAlongLanesAreToldFromOthers) {
   EXPECT_EQ(features.Of("output=1024 reduction=1000", "other_reductions"), 0);
 }
 
+// Which rows are read is not known, how many are.
+TEST(TileFeatures, OnlyPlacesThatAreReadAreTransferred) {
+  const Features features(R"(HloModule rows
+
+ENTRY e {
+  table = f32[8192,256] parameter(0)
+  at = s32[512] parameter(1)
+  ROOT g = f32[512,256] gather(table, at), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,256}
+})");
+  const double read = features.Magnitude("output=64,256", "bytes_in", 28) /
+                      features.Magnitude("output=64,256", "bytes_out", 28);
+  // As many rows as are written, and the indices.
+  EXPECT_GT(read, 1);
+  EXPECT_LT(read, 1.1);
+}
+
+// The first tile has only the rows that are not scaled.
+TEST(TileFeatures, CodeIsThatOfTheMiddle) {
+  const Features features(R"(HloModule parts
+
+ENTRY e {
+  a = f32[128,512] parameter(0)
+  b = f32[384,512] parameter(1)
+  s = f32[384] parameter(2)
+  w = f32[384,512] broadcast(s), dimensions={0}
+  m = f32[384,512] multiply(b, w)
+  ROOT c = f32[512,512] concatenate(a, m), dimensions={0}
+})");
+  // 4 tiles of 128 rows, 16 registers of them.
+  EXPECT_NEAR(features.Magnitude("output=128,512", "lane_broadcasts", 40),
+              4 * 16, 1e-2);
+}
+
 TEST(TileFeatures, FlagsAreFeatures) {
   const Features features(kSums);
   const std::string tile = "output=1024 reduction=1000 ";
