@@ -72,7 +72,17 @@ enum class KernelForm {
   // the empty one as the baseline the default; they compute nothing, and
   // threads, seed, pairs, bar and fresh_process change nothing.
   kTpuKernel,
+  // The HLO texts of kernels for a simulated TPU (KernelRequest::kernels), each
+  // measured by itself: candidate script number i is a configuration of kernel
+  // number i, an empty one the default. There is no baseline, ratios are 1, and
+  // what changes nothing for kTpuKernel changes nothing here.
+  kTpuKernels,
 };
+
+// Returns true for the forms whose kernels a simulated TPU runs.
+inline bool IsForTpu(KernelForm form) {
+  return form == KernelForm::kTpuKernel || form == KernelForm::kTpuKernels;
+}
 
 // A request to check schedules of one kernel or module, and to time them
 // against a baseline schedule.
@@ -81,6 +91,8 @@ struct KernelRequest {
   KernelForm form = KernelForm::kHlo;
   std::string baseline_script;
   std::vector<std::string> candidate_scripts;
+  // kTpuKernels: as many texts as candidate scripts. `module` is empty then.
+  std::vector<std::string> kernels;
   // The number of threads of parallel loops; a single thread is pinned to a
   // core.
   int32_t threads = 1;
@@ -99,8 +111,8 @@ struct KernelRequest {
   // Measure in a process that has measured nothing before, with arrays that are
   // placed as the seed says: for confirmations.
   bool fresh_process = false;
-  // kTpuKernel: the description of the TPU (PrintTpu), filled in by the process
-  // that offers the device.
+  // kTpuKernel, kTpuKernels: the description of the TPU (PrintTpu), filled in
+  // by the process that offers the device.
   std::string tpu;
   // Measure on a second machine too, if there is one with the same device. Of
   // two measurements that agree the slower ratio is reported; if they disagree,

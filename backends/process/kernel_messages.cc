@@ -38,6 +38,8 @@ v1::KernelWork::Form ToProto(KernelForm form) {
       return v1::KernelWork::MODULE;
     case KernelForm::kTpuKernel:
       return v1::KernelWork::TPU_KERNEL;
+    case KernelForm::kTpuKernels:
+      return v1::KernelWork::TPU_KERNELS;
   }
   return v1::KernelWork::HLO;
 }
@@ -52,6 +54,8 @@ KernelForm FromProto(v1::KernelWork::Form form) {
       return KernelForm::kModule;
     case v1::KernelWork::TPU_KERNEL:
       return KernelForm::kTpuKernel;
+    case v1::KernelWork::TPU_KERNELS:
+      return KernelForm::kTpuKernels;
     default:
       return KernelForm::kHlo;
   }
@@ -154,6 +158,7 @@ void ToProto(const KernelRequest& request, v1::KernelWork& proto) {
   proto.set_form(ToProto(request.form));
   proto.set_bar(request.bar);
   proto.set_tpu(request.tpu);
+  for (const std::string& kernel : request.kernels) proto.add_kernels(kernel);
 }
 
 KernelRequest FromProto(const v1::KernelWork& proto) {
@@ -173,6 +178,7 @@ KernelRequest FromProto(const v1::KernelWork& proto) {
   request.form = FromProto(proto.form());
   request.bar = proto.bar();
   request.tpu = proto.tpu();
+  request.kernels.assign(proto.kernels().begin(), proto.kernels().end());
   return request;
 }
 

@@ -55,7 +55,7 @@ absl::StatusOr<Calibration> CalibrateApart(int32_t threads) {
 class KernelBenches {
  public:
   absl::StatusOr<KernelReport> Measure(const KernelRequest& request) {
-    if (request.form == KernelForm::kTpuKernel) return MeasureOnTpu(request);
+    if (IsForTpu(request.form)) return MeasureOnTpu(request);
     HONE_ASSIGN_OR_RETURN(KernelBench* const bench, Prepare(request));
     KernelReport report;
     if (request.calibrate) {

@@ -14,6 +14,12 @@ constexpr absl::Duration kOverhead = absl::Seconds(60);
 }  // namespace
 
 absl::Duration TimeLimit(const KernelRequest& request) {
+  // What is simulated takes no children: the baseline, and each candidate.
+  if (IsForTpu(request.form)) {
+    return kOverhead +
+           (1 + static_cast<int64_t>(request.candidate_scripts.size())) *
+               request.timeout;
+  }
   const int64_t children =
       kPreparations + (request.time_baseline ? 1 : 0) +
       // One compiles, one measures.

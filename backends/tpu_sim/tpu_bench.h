@@ -16,14 +16,16 @@ inline constexpr char kTpuDeviceKind[] = "tpu_sim";
 // fingerprint is a hash of the description and of the simulator's version.
 KernelDevice TpuDevice(absl::string_view name, const Tpu& tpu);
 
-// Simulates the configurations of a request of form kTpuKernel on the TPU that
-// it describes. An empty baseline is the default configuration
+// Simulates the configurations of a request of form kTpuKernel, or the kernels
+// of one of form kTpuKernels, on the TPU that it describes. An empty baseline,
+// or an empty configuration of one of several kernels, is the default one
 // (KernelSimulator::DefaultConfig). Times are exact: one sample, and ratios
 // with empty intervals. A configuration that is no text of one, or not of the
 // kernel's space, is kInvalid; one that overflows VMEM is so with a violation,
 // the baseline too, against which ratios are 1 then.
-// Errors: InvalidArgument for a module, a description or a baseline that is
-// none, and a request to calibrate.
+// Errors: InvalidArgument for a module, a kernel, a description or a baseline
+// that is none, for more or fewer kernels than configurations, and for a
+// request to calibrate.
 absl::StatusOr<KernelReport> MeasureOnTpu(const KernelRequest& request);
 
 }  // namespace hone::backends

@@ -102,7 +102,8 @@ class XtatFusionBench {
     HONE_ASSIGN_OR_RETURN(
         const auto moves,
         tuning::TpuFusionProblem::Create(
-            module, {.timer = [](const hlo::Module&) { return 1.0; }}));
+            module, {.timer = tuning::TimeOneByOne(
+                         [](const hlo::Module&) { return 1.0; })}));
     ++programs_;
     const double by_default = problem->reference_cost();
     Json json = {{"program", program.name},

@@ -40,6 +40,16 @@ ENTRY main {
   ROOT sums = f32[5]{0} reduce(x, zero), dimensions={1}, to_apply=add
 }
 """
+LAYER = """HloModule layer
+
+ENTRY e {
+  a = f32[64,512] parameter(0)
+  w = f32[512,256] parameter(1)
+  d = f32[64,256] dot(a, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  t = f32[64,256] tanh(d)
+  ROOT n = f32[64,256] negate(t)
+}
+"""
 LOOP = """HloModule loop
 
 body {

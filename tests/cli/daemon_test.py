@@ -15,8 +15,8 @@ import sqlite3
 import subprocess
 import urllib.request
 
-from command_line import (BIN, MODULE, ROWS, TINY, Scratch, free_port, hone,
-                          main)
+from command_line import (BIN, LAYER, MODULE, ROWS, TINY, Scratch, free_port,
+                          hone, main)
 
 
 class OnTheSocket(Scratch):
@@ -423,24 +423,25 @@ ENTRY main {{
         self.assertIn("expected a TOML file or one of v3, v4, v5e", unknown.communicate()[1])
         self.assertEqual(unknown.returncode, 2)
 
-    def test_tiles_are_measured_by_a_worker_with_the_tpu(self):
-        module = self.write("rows.hlo", ROWS)
+    def test_kernels_are_measured_by_a_worker_with_the_tpu(self):
+        module = self.write("layer.hlo", LAYER)
 
-        def tune(*arguments, server=None):
-            task, = self.json("tune", module, "--task", "tile", "--target",
+        def tune(name, *arguments, server=None):
+            task, = self.json("tune", module, "--task", name, "--target",
                               "tpu:v4", "--trials", 6, *arguments,
                               server=server)["tasks"]
             return {key: task[key] for key in ("default", "best", "trials")}
 
-        def measured_by():
-            found = self.json("lookup", module, "--task", "tile", "--target",
+        def measured_by(name):
+            found = self.json("lookup", module, "--task", name, "--target",
                               "tpu:v4", server=self.server)
             return found["record"]["verified"]["measured_by"]
 
-        simulated = tune("--local")
-        # The daemon's own worker offers no TPU: there is no worker yet.
-        self.assertEqual(tune(server=self.server), simulated)
-        self.assertEqual(measured_by(), [])
+        simulated = {name: tune(name, "--local") for name in ("tile", "fusion")}
+        for name, result in simulated.items():
+            # The daemon's own worker offers no TPU: there is no worker yet.
+            self.assertEqual(tune(name, server=self.server), result)
+            self.assertEqual(measured_by(name), [])
         worker = subprocess.Popen(
             [BIN / "hone", "worker", "--connect", self.server, "--id",
              "simulator", "--tpu", "v4"], stderr=subprocess.PIPE, text=True)
@@ -449,10 +450,11 @@ ENTRY main {{
         self.assertIn("TPU v4 (simulated)", worker.stderr.readline())
         workers = self.json("list", "workers", server=self.server)["workers"]
         machine, = {w["machine_id"] for w in workers}
-        self.ok(hone("cache", "invalidate", "--task", "tile",
-                     server=self.server))
-        self.assertEqual(tune(server=self.server), simulated)
-        self.assertEqual(measured_by(), [machine])
+        for name, result in simulated.items():
+            self.ok(hone("cache", "invalidate", "--task", name,
+                         server=self.server))
+            self.assertEqual(tune(name, server=self.server), result)
+            self.assertEqual(measured_by(name), [machine])
 
     def test_a_worker_survives_its_measuring_process(self):
         module = self.write("rows.hlo", ROWS)

@@ -5,18 +5,7 @@ command_line.py has the usage."""
 import json
 import re
 
-from command_line import CORPUS, ROOT, Scratch, hone, main
-
-LAYER = """HloModule layer
-
-ENTRY e {
-  a = f32[64,512] parameter(0)
-  w = f32[512,256] parameter(1)
-  d = f32[64,256] dot(a, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-  t = f32[64,256] tanh(d)
-  ROOT n = f32[64,256] negate(t)
-}
-"""
+from command_line import CORPUS, LAYER, ROOT, Scratch, hone, main
 
 
 class TileTest(Scratch):

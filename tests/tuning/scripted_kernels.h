@@ -1,6 +1,7 @@
 #ifndef HONE_TESTS_TUNING_SCRIPTED_KERNELS_H_
 #define HONE_TESTS_TUNING_SCRIPTED_KERNELS_H_
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
@@ -33,6 +34,10 @@ class ScriptedKernels final : public backends::KernelMeasurer {
       };
   double baseline_ns = 1000;
   absl::Status error;
+  // The requests that end well before the first with the error.
+  size_t requests_before_error = 0;
+  // Changes reports on a simulated TPU.
+  std::function<void(backends::KernelReport&)> spoil = nullptr;
   // As KernelReport has them; the last only if a confirmation is asked for.
   std::vector<std::string> workers;
   std::vector<std::string> machines;
@@ -70,13 +75,15 @@ class ScriptedKernels final : public backends::KernelMeasurer {
       const backends::KernelRequest& request, absl::string_view,
       const std::function<bool()>& stop) override {
     requests.push_back(request);
-    if (!error.ok()) return error;
+    if (!error.ok() && requests.size() > requests_before_error) return error;
     if (stop && stop()) return absl::CancelledError("stopped");
-    if (request.form == backends::KernelForm::kTpuKernel) {
+    if (backends::IsForTpu(request.form)) {
       backends::KernelRequest with_tpu = request;
       with_tpu.tpu = tpu_;
       auto report = backends::MeasureOnTpu(with_tpu);
-      if (report.ok()) report->machines = machines;
+      if (!report.ok()) return report;
+      report->machines = machines;
+      if (spoil) spoil(*report);
       return report;
     }
     backends::KernelReport report;

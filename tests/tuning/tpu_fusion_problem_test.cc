@@ -38,8 +38,8 @@ absl::StatusOr<double> MadeUpTimer(const hlo::Module& kernel) {
   return time;
 }
 
-std::unique_ptr<TpuFusionProblem> MakeProblem(const hlo::Module& module,
-                                              KernelTimer timer = MadeUpTimer) {
+std::unique_ptr<TpuFusionProblem> MakeProblem(
+    const hlo::Module& module, KernelTimer timer = TimeOneByOne(MadeUpTimer)) {
   auto problem = TpuFusionProblem::Create(module, {std::move(timer)});
   EXPECT_TRUE(problem.ok()) << problem.status();
   return *std::move(problem);
@@ -146,7 +146,7 @@ TEST(TpuFusionProblem, KernelsThatCannotRunAreInvalid) {
     return MadeUpTimer(kernel);
   };
   const std::unique_ptr<TpuFusionProblem> problem =
-      MakeProblem(hlo::VerifiedModule(kChain), no_large);
+      MakeProblem(hlo::VerifiedModule(kChain), TimeOneByOne(no_large));
   const space::Measurement measured = Measure(*problem, {1, 1});
   EXPECT_EQ(measured.outcome, space::Outcome::kInvalid);
   EXPECT_EQ(measured.message, "c: needs 17 MiB, expected at most 16");
@@ -157,13 +157,15 @@ TEST(TpuFusionProblem, KernelsThatCannotRunAreInvalid) {
   const auto none = [](const hlo::Module&) -> absl::StatusOr<double> {
     return absl::InternalError("no device");
   };
-  EXPECT_THAT(TpuFusionProblem::Create(hlo::VerifiedModule(kChain), {none}),
+  EXPECT_THAT(TpuFusionProblem::Create(hlo::VerifiedModule(kChain),
+                                       {TimeOneByOne(none)}),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        AllOf(HasSubstr("a: no device"))));
   const auto negative = [](const hlo::Module&) -> absl::StatusOr<double> {
     return -1;
   };
-  EXPECT_THAT(TpuFusionProblem::Create(hlo::VerifiedModule(kChain), {negative}),
+  EXPECT_THAT(TpuFusionProblem::Create(hlo::VerifiedModule(kChain),
+                                       {TimeOneByOne(negative)}),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("takes -1 ns, expected a time")));
 }
@@ -172,7 +174,7 @@ TEST(TpuFusionProblem, RefusesModulesWithNothingToDecide) {
   EXPECT_THAT(TpuFusionProblem::Create(
                   hlo::VerifiedModule(
                       "HloModule m\nENTRY e { ROOT p = f32[4] parameter(0) }"),
-                  {MadeUpTimer}),
+                  {TimeOneByOne(MadeUpTimer)}),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("module m: has nothing to fuse")));
 }
@@ -386,7 +388,7 @@ TEST(TpuFusionLocal, AsksForTheKernelsThatAChangeTouches) {
     return MadeUpTimer(kernel);
   };
   const std::unique_ptr<TpuFusionProblem> problem =
-      MakeProblem(hlo::VerifiedModule(text + "}"), counting);
+      MakeProblem(hlo::VerifiedModule(text + "}"), TimeOneByOne(counting));
   const std::unique_ptr<space::LocalState> state = problem->MakeLocal(
       {std::vector<int32_t>(static_cast<size_t>(problem->variable_count()))});
   asked = 0;

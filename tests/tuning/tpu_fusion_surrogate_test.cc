@@ -52,6 +52,7 @@ class FakeModel final : public learning::CostPredictor {
       int32_t head,
       absl::Span<const learning::CostQuery> queries) const override {
     EXPECT_EQ(head, kTpuTimeHead);
+    asked->push_back(queries.size());
     learning::CostPredictions predictions;
     for (const learning::CostQuery& query : queries) {
       predictions.values.push_back(static_cast<float>(
@@ -72,11 +73,15 @@ class FakeModel final : public learning::CostPredictor {
   std::unique_ptr<learning::CostPredictor> Clone() const override {
     auto clone = std::make_unique<FakeModel>();
     clone->refined = refined;
+    clone->asked = asked;
     return clone;
   }
 
   // The number of kernels of each refinement.
   std::shared_ptr<std::vector<size_t>> refined =
+      std::make_shared<std::vector<size_t>>();
+  // The number of queries of each prediction.
+  std::shared_ptr<std::vector<size_t>> asked =
       std::make_shared<std::vector<size_t>>();
 };
 
@@ -105,10 +110,10 @@ class TpuFusionSurrogateTest : public ::testing::Test {
       DefaultConfigOf config_of = WholeTile) {
     auto problem = TpuFusionProblem::Create(
         hlo::VerifiedModule(kModule),
-        {.timer = [this](const hlo::Module& kernel) -> absl::StatusOr<double> {
+        {.timer = TimeOneByOne([this](const hlo::Module& kernel) {
            ++measured_;
            return hlo::MadeUpTime(kernel);
-         },
+         }),
          .make_surrogate = [this, config_of](const TpuFusionProblem& of)
              -> absl::StatusOr<std::unique_ptr<space::Surrogate>> {
            auto surrogate = MakeTpuFusionSurrogate(of, model_, {}, config_of);
@@ -152,6 +157,28 @@ TEST_F(TpuFusionSurrogateTest, TakesTheSumOfPredictionsAndMeasuresNothing) {
     EXPECT_NEAR(predicted.cost, expected, 1e-5 * expected);
   }
   EXPECT_EQ(measured_, measured);
+}
+
+TEST_F(TpuFusionSurrogateTest, PredictsTheKernelsOfABatchTogether) {
+  const auto problem = MakeProblem();
+  HONE_ASSERT_OK_AND_ASSIGN(const auto surrogate, problem->MakeSurrogate());
+  Rng rng(3);
+  std::vector<space::Candidate> candidates;
+  for (int i = 0; i < 20; ++i) {
+    candidates.push_back(RandomCandidate(*problem, rng));
+  }
+  model_.asked->clear();
+  HONE_ASSERT_OK_AND_ASSIGN(const auto predicted,
+                            surrogate->problem().MeasureBatch(candidates));
+  ASSERT_EQ(model_.asked->size(), 1u);
+  EXPECT_GT((*model_.asked)[0], 5u);
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    double expected = 0;
+    for (const hlo::Kernel& kernel : KernelsOf(*problem, candidates[i])) {
+      expected += FakeTime(kernel.module, 0);
+    }
+    EXPECT_NEAR(predicted[i].cost, expected, 1e-5 * expected);
+  }
 }
 
 TEST_F(TpuFusionSurrogateTest, KnowsTheKernelsOfMeasuredPrograms) {

@@ -27,10 +27,8 @@ using ::hone::testing::FakeClock;
 using ::hone::testing::StatusIs;
 using ::testing::HasSubstr;
 
-TpuFusionOptions MadeUp(const TaskOptions&) {
-  return {.timer = [](const hlo::Module& kernel) {
-    return hlo::MadeUpTime(kernel);
-  }};
+TpuFusionOptions MadeUp(const TaskOptions&, const TaskContext&) {
+  return {.timer = TimeOneByOne(hlo::MadeUpTime)};
 }
 
 constexpr char kModule[] = R"(HloModule m

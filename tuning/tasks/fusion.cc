@@ -22,8 +22,8 @@ class FusionTask final : public Task {
  public:
   FusionTask()
       : step_("fusion", StepDecisions{.fusion = true}),
-        tpu_([](const TaskOptions& options) {
-          return SimulatedFusion(*options.tpu);
+        tpu_([](const TaskOptions& options, const TaskContext& context) {
+          return SimulatedFusion(*options.tpu, context);
         }) {}
 
   absl::string_view name() const override { return step_.name(); }

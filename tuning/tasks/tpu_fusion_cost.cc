@@ -1,30 +1,41 @@
 #include "tuning/tasks/tpu_fusion_cost.h"
 
-#include <utility>
-
 #include "absl/strings/str_cat.h"
 
 namespace hone::tuning {
 
-NodeCost CostOfNode(hlo::KernelRules& rules, TpuKernelTimes& times,
-                    hlo::FusionIndex node, absl::Span<const uint8_t> fused,
-                    absl::Span<const uint8_t> layouts) {
-  const hlo::FusionSpace& space = rules.space();
-  NodeCost cost;
-  if (space.node(node).role == hlo::FusionRole::kSource) return cost;
-  std::string fault = rules.FaultOf(node, fused);
-  if (fault.empty() && fused[static_cast<size_t>(node)] == hlo::kOwnKernel) {
+NodeQuestion AskAboutNode(hlo::KernelRules& rules, hlo::FusionIndex node,
+                          absl::Span<const uint8_t> fused,
+                          absl::Span<const uint8_t> layouts,
+                          TpuKernelTimes::Batch& batch) {
+  NodeQuestion question;
+  question.node = node;
+  if (rules.space().node(node).role == hlo::FusionRole::kSource) {
+    return question;
+  }
+  question.fault = rules.FaultOf(node, fused);
+  if (question.fault.empty() &&
+      fused[static_cast<size_t>(node)] == hlo::kOwnKernel) {
     const hlo::KernelRules::Members& members = rules.MembersOf(node, fused);
-    const absl::StatusOr<double> ns =
-        times.Of(members.nodes, members.operands, layouts);
+    question.kernel = batch.Add(members.nodes, members.operands, layouts);
+  }
+  return question;
+}
+
+NodeCost CostOf(const NodeQuestion& question, const hlo::FusionSpace& space,
+                const TpuKernelTimes::Batch& batch) {
+  NodeCost cost;
+  absl::string_view fault = question.fault;
+  if (question.kernel.has_value()) {
+    const absl::StatusOr<double>& ns = batch[*question.kernel];
     if (ns.ok()) {
-      cost.ns = *ns * space.node(node).executions;
+      cost.ns = *ns * space.node(question.node).executions;
     } else {
-      fault = std::string(ns.status().message());
+      fault = ns.status().message();
     }
   }
   if (!fault.empty()) {
-    cost.fault = absl::StrCat(space.NameOf(node), ": ", fault);
+    cost.fault = absl::StrCat(space.NameOf(question.node), ": ", fault);
   }
   return cost;
 }

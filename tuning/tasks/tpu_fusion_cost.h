@@ -1,6 +1,9 @@
 #ifndef HONE_TUNING_TASKS_TPU_FUSION_COST_H_
 #define HONE_TUNING_TASKS_TPU_FUSION_COST_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/types/span.h"
@@ -17,11 +20,28 @@ struct NodeCost {
   std::string fault;  // "NAME: …"; empty if it has none
 };
 
-// Returns the cost of the decision about `node`: nothing of a source, whether
-// it is legal if it is fused, and of any other node that of its kernel.
-NodeCost CostOfNode(hlo::KernelRules& rules, TpuKernelTimes& times,
-                    hlo::FusionIndex node, absl::Span<const uint8_t> fused,
-                    absl::Span<const uint8_t> layouts);
+// The question of what a node costs, once the time of its kernel is known.
+struct NodeQuestion {
+  hlo::FusionIndex node = 0;
+  // Its number in the batch, if it has a kernel that the rules allow.
+  std::optional<size_t> kernel;
+  std::string fault;
+
+  // True if it costs nothing.
+  bool is_free() const { return !kernel.has_value() && fault.empty(); }
+};
+
+// Asks about `node` in a decision, and adds its kernel to `batch`. A source
+// costs nothing; a node that is fused costs nothing, but may be illegal; any
+// other node costs the time of its kernel.
+NodeQuestion AskAboutNode(hlo::KernelRules& rules, hlo::FusionIndex node,
+                          absl::Span<const uint8_t> fused,
+                          absl::Span<const uint8_t> layouts,
+                          TpuKernelTimes::Batch& batch);
+
+// Returns the cost that was asked about, after batch.Ask().
+NodeCost CostOf(const NodeQuestion& question, const hlo::FusionSpace& space,
+                const TpuKernelTimes::Batch& batch);
 
 }  // namespace hone::tuning
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -30,8 +31,7 @@ class TpuFusionLocal final : public space::LocalState {
         evaluations_(std::move(evaluations)),
         fused_(std::move(fused)),
         layouts_(std::move(layouts)),
-        variable_of_(space.size(), -1),
-        parts_(space.size()) {
+        variable_of_(space.size(), -1) {
     for (const FusionIndex node : space.fusible()) {
       variable_of_[static_cast<size_t>(node)] =
           static_cast<int32_t>(values_.size());
@@ -40,11 +40,10 @@ class TpuFusionLocal final : public space::LocalState {
     for (const FusionIndex node : space.swappable()) {
       values_.push_back(layouts_[static_cast<size_t>(node)]);
     }
-    for (size_t i = 0; i < space.size(); ++i) {
-      parts_[i] = PartOf(static_cast<FusionIndex>(i));
-      total_.ns += parts_[i].ns;
-      total_.faults += parts_[i].faults;
-    }
+    std::vector<FusionIndex> all(space.size());
+    std::iota(all.begin(), all.end(), 0);
+    FindParts(all, parts_);
+    total_ = Sum(parts_);
   }
 
   absl::Span<const int32_t> values() const override { return values_; }
@@ -60,13 +59,12 @@ class TpuFusionLocal final : public space::LocalState {
     std::sort(touched_.begin(), touched_.end());
     touched_.erase(std::unique(touched_.begin(), touched_.end()),
                    touched_.end());
-    tried_parts_.clear();
+    FindParts(touched_, tried_parts_);
     tried_total_ = total_;
-    for (const FusionIndex node : touched_) {
-      const Part& old = parts_[static_cast<size_t>(node)];
-      tried_parts_.push_back(PartOf(node));
-      tried_total_.ns += tried_parts_.back().ns - old.ns;
-      tried_total_.faults += tried_parts_.back().faults - old.faults;
+    for (size_t i = 0; i < touched_.size(); ++i) {
+      const Part& old = parts_[static_cast<size_t>(touched_[i])];
+      tried_total_.ns += tried_parts_[i].ns - old.ns;
+      tried_total_.faults += tried_parts_[i].faults - old.faults;
     }
     Restore(tried_, before);
     return ScoreOf(tried_total_);
@@ -84,11 +82,7 @@ class TpuFusionLocal final : public space::LocalState {
     touched_.clear();
     tried_parts_.clear();
     // Summed anew, so that no rounding adds up.
-    total_ = {};
-    for (const Part& part : parts_) {
-      total_.ns += part.ns;
-      total_.faults += part.faults;
-    }
+    total_ = Sum(parts_);
   }
 
   void Propose(Rng& rng, std::vector<space::Change>& changes) override {
@@ -118,9 +112,31 @@ class TpuFusionLocal final : public space::LocalState {
     const double ns = std::max(0.0, total.ns);
     return {{static_cast<double>(total.faults), ns}, ns};
   }
-  Part PartOf(FusionIndex node) {
-    const NodeCost cost = CostOfNode(rules_, times_, node, fused_, layouts_);
-    return {cost.ns, cost.fault.empty() ? 0 : 1};
+  static Part Sum(absl::Span<const Part> parts) {
+    Part sum;
+    for (const Part& part : parts) {
+      sum.ns += part.ns;
+      sum.faults += part.faults;
+    }
+    return sum;
+  }
+  // Replaces `parts` with those of `nodes`. A kernel that cannot be timed now
+  // counts as a fault: the search does not go there, and what it measures next
+  // tells it the error.
+  void FindParts(absl::Span<const FusionIndex> nodes,
+                 std::vector<Part>& parts) {
+    TpuKernelTimes::Batch batch(times_);
+    std::vector<NodeQuestion> questions;
+    questions.reserve(nodes.size());
+    for (const FusionIndex node : nodes) {
+      questions.push_back(AskAboutNode(rules_, node, fused_, layouts_, batch));
+    }
+    batch.Ask().IgnoreError();
+    parts.clear();
+    for (const NodeQuestion& question : questions) {
+      const NodeCost cost = CostOf(question, space_, batch);
+      parts.push_back({cost.ns, cost.fault.empty() ? 0 : 1});
+    }
   }
 
   bool IsFusion(int32_t variable) const {

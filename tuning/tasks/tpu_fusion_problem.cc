@@ -37,6 +37,8 @@ TpuFusionProblem::TpuFusionProblem(const hlo::Module& module,
     : space_(module),
       stop_(std::move(options.stop)),
       make_surrogate_(std::move(options.make_surrogate)),
+      measurement_batch_(options.measurement_batch),
+      machines_(std::move(options.machines)),
       times_(space_, std::move(options.timer)) {
   const auto fusible = static_cast<int32_t>(space_.fusible().size());
   const auto swappable = static_cast<int32_t>(space_.swappable().size());
@@ -46,25 +48,40 @@ TpuFusionProblem::TpuFusionProblem(const hlo::Module& module,
 
 absl::Status TpuFusionProblem::MakeSeeds() {
   const hlo::FusionBits unfused = space_.Unfused();
-  const space::Measurement measured =
-      MeasureOne(Values({unfused, space_.RowMajor()}));
+  HONE_ASSIGN_OR_RETURN(const space::Measurement measured,
+                        Measure({Values({unfused, space_.RowMajor()})}));
   if (measured.outcome != space::Outcome::kOk) {
     return absl::InvalidArgumentError(measured.message);
   }
-  const auto time = [this](const hlo::Module& kernel) {
-    if (stop_ && stop_()) return std::numeric_limits<double>::quiet_NaN();
-    return times_.Of(kernel).value_or(std::numeric_limits<double>::quiet_NaN());
+  absl::Status status;
+  const auto times = [&](std::vector<hlo::Module> kernels) {
+    std::vector<double> ns(kernels.size(),
+                           std::numeric_limits<double>::quiet_NaN());
+    if (!status.ok() || (stop_ && stop_())) return ns;
+    TpuKernelTimes::Batch batch(times_);
+    std::vector<size_t> numbers;
+    for (hlo::Module& kernel : kernels) {
+      numbers.push_back(batch.Add(std::move(kernel)));
+    }
+    status = batch.Ask();
+    if (!status.ok()) return ns;
+    for (size_t i = 0; i < ns.size(); ++i) {
+      ns[i] = batch[numbers[i]].value_or(ns[i]);
+    }
+    return ns;
   };
   const auto add = [this](std::string name, hlo::FusionBits fused) {
     seeds_.push_back(
         {std::move(name), {Values({std::move(fused), space_.RowMajor()})}});
   };
-  add("priority", hlo::FuseByPriority(space_, time));
+  add("priority", hlo::FuseByPriority(space_, times));
   add("greedy", hlo::FuseGreedily(space_));
   add("unfused", unfused);
   if (stop_ && stop_()) return absl::CancelledError("was stopped");
-  const double reference = MeasureOne(seeds_[0].candidate.choices).cost;
-  if (reference > 0) reference_cost_ = reference;
+  HONE_RETURN_IF_ERROR(status);
+  HONE_ASSIGN_OR_RETURN(const space::Measurement reference,
+                        Measure(seeds_[0].candidate));
+  if (reference.cost > 0) reference_cost_ = reference.cost;
   return absl::OkStatus();
 }
 
@@ -107,58 +124,67 @@ std::vector<ProfiledKernel> TpuFusionProblem::Profile(
   if (!IsInDomain(values)) return profile;
   const TpuFusionPlan plan = Plan(values);
   hlo::KernelRules rules(space_);
+  TpuKernelTimes::Batch batch(times_);
+  std::vector<NodeQuestion> questions;
   for (size_t i = 0; i < space_.size(); ++i) {
-    const auto node = static_cast<hlo::FusionIndex>(i);
-    if (space_.node(node).role == hlo::FusionRole::kSource ||
-        plan.fused[i] != hlo::kOwnKernel ||
-        !rules.FaultOf(node, plan.fused).empty()) {
-      continue;
-    }
+    NodeQuestion question =
+        AskAboutNode(rules, static_cast<hlo::FusionIndex>(i), plan.fused,
+                     plan.layouts, batch);
+    if (question.kernel.has_value()) questions.push_back(std::move(question));
+  }
+  if (!batch.Ask().ok()) return profile;
+  for (const NodeQuestion& question : questions) {
+    const absl::StatusOr<double>& ns = batch[*question.kernel];
+    if (!ns.ok()) continue;
     absl::StatusOr<hlo::Module> kernel = hlo::MakeKernel(
-        space_, rules.MembersOf(node, plan.fused).nodes, plan.layouts);
-    if (!kernel.ok()) continue;
-    const absl::StatusOr<double> ns = times_.Of(*kernel);
-    if (ns.ok()) profile.push_back({*std::move(kernel), *ns});
+        space_, rules.MembersOf(question.node, plan.fused).nodes, plan.layouts);
+    if (kernel.ok()) profile.push_back({*std::move(kernel), *ns});
   }
   return profile;
 }
 
 absl::StatusOr<std::vector<space::Measurement>> TpuFusionProblem::MeasureBatch(
     absl::Span<const space::Candidate> candidates) const {
-  std::vector<space::Measurement> measurements;
-  measurements.reserve(candidates.size());
-  for (const space::Candidate& candidate : candidates) {
-    if (stop_ && stop_()) return absl::CancelledError("measuring was stopped");
-    measurements.push_back(MeasureOne(candidate.choices));
-  }
-  return measurements;
-}
-
-space::Measurement TpuFusionProblem::MeasureOne(
-    absl::Span<const int32_t> values) const {
-  ++*evaluations_;
-  if (!IsInDomain(values)) {
-    return {.outcome = space::Outcome::kInvalid,
-            .message = absl::StrCat(values.size(),
-                                    " values, or one out of its domain, "
-                                    "expected 0 or 1 for each of ",
-                                    variable_count())};
-  }
-  const TpuFusionPlan plan = Plan(values);
   hlo::KernelRules rules(space_);
-  space::Measurement measurement;
-  for (size_t i = 0; i < space_.size(); ++i) {
-    NodeCost cost = CostOfNode(rules, times_, static_cast<hlo::FusionIndex>(i),
-                               plan.fused, plan.layouts);
-    measurement.cost += cost.ns;
-    if (cost.fault.empty()) continue;
-    measurement.outcome = space::Outcome::kInvalid;
-    measurement.violation += 1;
-    if (measurement.message.empty()) {
-      measurement.message = std::move(cost.fault);
+  TpuKernelTimes::Batch batch(times_);
+  // Of each candidate, about the nodes that may cost something.
+  std::vector<std::vector<NodeQuestion>> questions(candidates.size());
+  for (size_t c = 0; c < candidates.size(); ++c) {
+    if (stop_ && stop_()) return absl::CancelledError("measuring was stopped");
+    ++*evaluations_;
+    if (!IsInDomain(candidates[c].choices)) continue;
+    const TpuFusionPlan plan = Plan(candidates[c].choices);
+    for (size_t i = 0; i < space_.size(); ++i) {
+      NodeQuestion question =
+          AskAboutNode(rules, static_cast<hlo::FusionIndex>(i), plan.fused,
+                       plan.layouts, batch);
+      if (!question.is_free()) questions[c].push_back(std::move(question));
     }
   }
-  return measurement;
+  HONE_RETURN_IF_ERROR(batch.Ask());
+  std::vector<space::Measurement> measurements(candidates.size());
+  for (size_t c = 0; c < candidates.size(); ++c) {
+    space::Measurement& measurement = measurements[c];
+    if (!IsInDomain(candidates[c].choices)) {
+      measurement.outcome = space::Outcome::kInvalid;
+      measurement.message = absl::StrCat(
+          candidates[c].choices.size(),
+          " values, or one out of its domain, expected 0 or 1 for each of ",
+          variable_count());
+      continue;
+    }
+    for (const NodeQuestion& question : questions[c]) {
+      NodeCost cost = CostOf(question, space_, batch);
+      measurement.cost += cost.ns;
+      if (cost.fault.empty()) continue;
+      measurement.outcome = space::Outcome::kInvalid;
+      measurement.violation += 1;
+      if (measurement.message.empty()) {
+        measurement.message = std::move(cost.fault);
+      }
+    }
+  }
+  return measurements;
 }
 
 std::unique_ptr<space::Domains> TpuFusionProblem::MakeDomains() const {

@@ -32,9 +32,14 @@ using MakeFusionSurrogate =
         const TpuFusionProblem& problem)>;
 
 struct TpuFusionOptions {
-  // Tells the time of a kernel, each of which it is asked for once.
+  // Tells the times of kernels, each of which it is asked for once.
   KernelTimer timer;
   MakeFusionSurrogate make_surrogate = nullptr;
+  // The programs that a search measures at a time: more than 1 where many
+  // kernels together are timed faster.
+  int32_t measurement_batch = 1;
+  // Returns the machines that have measured; null: this process does.
+  std::function<std::vector<std::string>()> machines = nullptr;
   // Cancels measurements; may be null.
   std::function<bool()> stop = nullptr;
 };
@@ -59,8 +64,8 @@ struct ProfiledKernel {
 // time of the kernels that are not.
 class TpuFusionProblem final : public space::AssignmentProblem {
  public:
-  // Errors: InvalidArgument if nothing can be decided; the timer's, with the
-  // name of the instruction, for a kernel of the unfused program.
+  // Errors: InvalidArgument if nothing can be decided; the timer's, and that of
+  // a kernel of the unfused program, with the name of the instruction.
   static absl::StatusOr<std::unique_ptr<TpuFusionProblem>> Create(
       const hlo::Module& module, TpuFusionOptions options);
 
@@ -73,8 +78,12 @@ class TpuFusionProblem final : public space::AssignmentProblem {
 
   // Returns the kernels of a decision, which was measured, as a profile of that
   // run shows them; those that cannot run are left out, and none is there for
-  // values outside the domain.
+  // values outside the domain, or if kernels cannot be timed now.
   std::vector<ProfiledKernel> Profile(absl::Span<const int32_t> values) const;
+  // Returns the machines that have measured; none if this process does.
+  std::vector<std::string> machines() const {
+    return machines_ ? machines_() : std::vector<std::string>();
+  }
   // Asks the timer anew from now on: its answers have changed. Not while local
   // states are in use.
   void ForgetTimes() { times_.Forget(); }
@@ -87,8 +96,10 @@ class TpuFusionProblem final : public space::AssignmentProblem {
   // "priority", "greedy" and "unfused", in row-major layouts.
   std::vector<space::Seed> Seeds() const override { return seeds_; }
   double reference_cost() const override { return reference_cost_; }
+  // Asks the timer once, for the kernels of all candidates.
   absl::StatusOr<std::vector<space::Measurement>> MeasureBatch(
       absl::Span<const space::Candidate> candidates) const override;
+  int32_t measurement_batch() const override { return measurement_batch_; }
   // Decisions evaluated, in full or incrementally.
   int64_t evaluations() const override { return *evaluations_; }
 
@@ -108,12 +119,13 @@ class TpuFusionProblem final : public space::AssignmentProblem {
  private:
   TpuFusionProblem(const hlo::Module& module, TpuFusionOptions options);
 
-  space::Measurement MeasureOne(absl::Span<const int32_t> values) const;
   absl::Status MakeSeeds();
 
   const hlo::FusionSpace space_;
   const std::function<bool()> stop_;
   const MakeFusionSurrogate make_surrogate_;
+  const int32_t measurement_batch_;
+  const std::function<std::vector<std::string>()> machines_;
   mutable TpuKernelTimes times_;
   std::vector<space::VariableGroup> groups_;
   std::vector<space::Seed> seeds_;

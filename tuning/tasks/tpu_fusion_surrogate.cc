@@ -50,8 +50,9 @@ absl::StatusOr<std::unique_ptr<space::Surrogate>> MakeTpuFusionSurrogate(
       std::unique_ptr<TpuFusionProblem> predicted,
       TpuFusionProblem::Create(
           problem.space().module(),
-          {.timer = [&predictor = *predictor](const hlo::Module& kernel) {
-            return predictor.Of(kernel);
+          {.timer = [&predictor =
+                         *predictor](absl::Span<const hlo::Module> kernels) {
+            return predictor.Of(kernels);
           }}));
   return std::make_unique<TpuFusionSurrogate>(problem, std::move(predictor),
                                               std::move(predicted));

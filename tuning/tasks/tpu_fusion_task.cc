@@ -66,9 +66,8 @@ absl::StatusOr<std::string> TpuFusionTask::ResolveTarget(
 absl::StatusOr<std::unique_ptr<space::Problem>> TpuFusionTask::CreateProblem(
     const Subject& subject, const TaskOptions& options,
     const TaskContext& context) const {
-  TpuFusionOptions of_problem = make_options_(options);
-  of_problem.stop = context.stop;
-  return TpuFusionProblem::Create(subject.module(), std::move(of_problem));
+  return TpuFusionProblem::Create(subject.module(),
+                                  make_options_(options, context));
 }
 
 absl::StatusOr<AppliedDecision> TpuFusionTask::Apply(
@@ -110,6 +109,16 @@ std::optional<space::Candidate> TpuFusionTask::CandidateOf(
     return std::nullopt;
   }
   return space::Candidate{std::move(values)};
+}
+
+absl::StatusOr<Winner> TpuFusionTask::Judge(
+    const Subject& subject, const space::Problem& problem,
+    const space::Candidate& candidate, const VerifyOptions& options) const {
+  HONE_ASSIGN_OR_RETURN(Winner winner,
+                        Task::Judge(subject, problem, candidate, options));
+  winner.verification.measured_by =
+      static_cast<const TpuFusionProblem&>(problem).machines();
+  return winner;
 }
 
 }  // namespace hone::tuning

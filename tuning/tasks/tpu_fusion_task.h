@@ -24,7 +24,8 @@ class TpuFusionTask final : public Task {
  public:
   // Makes what tells the times of kernels on the TPU of the options, and
   // predicts them.
-  using MakeOptions = std::function<TpuFusionOptions(const TaskOptions&)>;
+  using MakeOptions = std::function<TpuFusionOptions(
+      const TaskOptions& options, const TaskContext& context)>;
 
   explicit TpuFusionTask(MakeOptions make_options)
       : make_options_(std::move(make_options)) {}
@@ -49,6 +50,10 @@ class TpuFusionTask final : public Task {
       const space::Candidate& candidate) const override;
   std::optional<space::Candidate> CandidateOf(
       const space::Problem& problem, absl::string_view decision) const override;
+  absl::StatusOr<Winner> Judge(const Subject& subject,
+                               const space::Problem& problem,
+                               const space::Candidate& candidate,
+                               const VerifyOptions& options) const override;
 
  private:
   absl::StatusOr<std::unique_ptr<space::Problem>> CreateProblem(

@@ -1,6 +1,7 @@
 #include "tuning/tasks/tpu_kernel_predictor.h"
 
 #include <cmath>
+#include <cstddef>
 #include <utility>
 
 #include "base/check.h"
@@ -23,16 +24,39 @@ absl::StatusOr<learning::CostSample> TpuKernelPredictor::SampleOf(
       .config = costmodels::TileFeatures(tiled, peaks_).Of(config)};
 }
 
-absl::StatusOr<double> TpuKernelPredictor::Of(const hlo::Module& kernel) const {
-  if (!measured_.empty()) {
-    const auto it = measured_.find(hlo::FastFingerprint(kernel));
-    if (it != measured_.end()) return it->second;
+absl::StatusOr<std::vector<absl::StatusOr<double>>> TpuKernelPredictor::Of(
+    absl::Span<const hlo::Module> kernels) const {
+  std::vector<absl::StatusOr<double>> times;
+  times.reserve(kernels.size());
+  // Of the kernels to predict, and their places.
+  std::vector<learning::CostSample> samples;
+  std::vector<size_t> places;
+  for (const hlo::Module& kernel : kernels) {
+    if (!measured_.empty()) {
+      const auto it = measured_.find(hlo::FastFingerprint(kernel));
+      if (it != measured_.end()) {
+        times.push_back(it->second);
+        continue;
+      }
+    }
+    absl::StatusOr<learning::CostSample> sample = SampleOf(kernel);
+    times.push_back(sample.ok() ? absl::StatusOr<double>(0) : sample.status());
+    if (!sample.ok()) continue;
+    samples.push_back(*std::move(sample));
+    places.push_back(times.size() - 1);
   }
-  HONE_ASSIGN_OR_RETURN(const learning::CostSample sample, SampleOf(kernel));
-  const learning::CostQuery query = {sample.graph.get(), sample.config};
+  if (samples.empty()) return times;
+  std::vector<learning::CostQuery> queries;
+  queries.reserve(samples.size());
+  for (const learning::CostSample& sample : samples) {
+    queries.push_back({sample.graph.get(), sample.config});
+  }
   HONE_ASSIGN_OR_RETURN(const learning::CostPredictions predictions,
-                        model_->Predict(kTpuTimeHead, {&query, 1}));
-  return std::exp(predictions.values[0]);
+                        model_->Predict(kTpuTimeHead, queries));
+  for (size_t i = 0; i < places.size(); ++i) {
+    times[places[i]] = std::exp(predictions.values[i]);
+  }
+  return times;
 }
 
 bool TpuKernelPredictor::Add(const hlo::Module& kernel, double ns) {

@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 
 #include "base/hash.h"
 #include "costmodels/tpu_analytical.h"
@@ -35,8 +36,10 @@ class TpuKernelPredictor {
         peaks_(peaks),
         config_of_(std::move(config_of)) {}
 
-  // Returns nanoseconds. Errors: those of DefaultConfigOf.
-  absl::StatusOr<double> Of(const hlo::Module& kernel) const;
+  // Returns the nanoseconds of each of some kernels, in order; of one, errors
+  // are those of DefaultConfigOf.
+  absl::StatusOr<std::vector<absl::StatusOr<double>>> Of(
+      absl::Span<const hlo::Module> kernels) const;
 
   // Takes the time of a kernel that was measured, unless it is known. Returns
   // whether it was not.

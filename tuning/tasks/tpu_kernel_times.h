@@ -1,10 +1,15 @@
 #ifndef HONE_TUNING_TASKS_TPU_KERNEL_TIMES_H_
 #define HONE_TUNING_TASKS_TPU_KERNEL_TIMES_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
@@ -15,31 +20,32 @@
 
 namespace hone::tuning {
 
-// Returns the time of one execution of a kernel (hlo/fusion/kernels.h) in
-// nanoseconds. An error says why the kernel cannot run.
+// Returns the times of one execution of each of some kernels
+// (hlo/fusion/kernels.h), in order, in nanoseconds. The error of one says why
+// that kernel cannot run.
+// Errors: that they cannot be timed now, which says nothing of the kernels.
 // Threads: is called from several at a time.
 using KernelTimer =
-    std::function<absl::StatusOr<double>(const hlo::Module& kernel)>;
+    std::function<absl::StatusOr<std::vector<absl::StatusOr<double>>>(
+        absl::Span<const hlo::Module> kernels)>;
+
+// Returns a timer that times one kernel after the other. Errors: Cancelled
+// after `stop`, which may be null.
+KernelTimer TimeOneByOne(
+    std::function<absl::StatusOr<double>(const hlo::Module& kernel)> time,
+    std::function<bool()> stop = nullptr);
 
 // The times of the kernels of a fusion space, each asked for once.
 // Threads: thread-safe.
 class TpuKernelTimes {
  public:
+  class Batch;
+
   // `space` outlives this.
   TpuKernelTimes(const hlo::FusionSpace& space, KernelTimer timer)
       : space_(space), timer_(std::move(timer)) {}
 
-  // Returns the nanoseconds of the kernel of these nodes, the root last, with
-  // its operands (hlo::KernelRules). Errors: those of the timer and of
-  // hlo::MakeKernel; FailedPrecondition for a time that is negative or not
-  // finite.
-  absl::StatusOr<double> Of(absl::Span<const hlo::FusionIndex> members,
-                            absl::Span<const hlo::FusionIndex> operands,
-                            absl::Span<const uint8_t> layouts);
-  // Returns the nanoseconds of a kernel.
-  absl::StatusOr<double> Of(const hlo::Module& kernel);
-
-  // Asks for all times anew from now on.
+  // Asks for all times anew from now on. Not while there is a batch.
   void Forget();
 
  private:
@@ -51,6 +57,44 @@ class TpuKernelTimes {
       ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<Hash128, absl::StatusOr<double>> by_kernel_
       ABSL_GUARDED_BY(mutex_);
+};
+
+// Kernels whose times are asked for together: the timer is called once, with
+// those that are not known.
+// Threads: not thread-safe; several may share one TpuKernelTimes.
+class TpuKernelTimes::Batch {
+ public:
+  // `times` outlives this.
+  explicit Batch(TpuKernelTimes& times) : times_(times) {}
+
+  // Adds the kernel of these nodes, the root last, with its operands
+  // (hlo::KernelRules); returns its number, from 0.
+  size_t Add(absl::Span<const hlo::FusionIndex> members,
+             absl::Span<const hlo::FusionIndex> operands,
+             absl::Span<const uint8_t> layouts);
+  // Adds a kernel.
+  size_t Add(hlo::Module kernel);
+
+  // Learns the times of all kernels that were added. Errors: the timer's.
+  absl::Status Ask();
+
+  // Returns the nanoseconds of a kernel, after Ask. Errors: those of the timer
+  // about the kernel and of hlo::MakeKernel; FailedPrecondition for a time that
+  // is negative or not finite.
+  const absl::StatusOr<double>& operator[](size_t number) const {
+    return results_[number];
+  }
+
+ private:
+  TpuKernelTimes& times_;
+  std::vector<absl::StatusOr<double>> results_;
+  // The kernels to ask for, each once, and their fingerprints.
+  std::vector<hlo::Module> kernels_;
+  std::vector<Hash128> unknown_;  // [kernels_]
+  // The numbers of what was not known when it was added, by nodes and layouts,
+  // and by fingerprint.
+  absl::flat_hash_map<Hash128, size_t> by_nodes_;
+  absl::flat_hash_map<Hash128, size_t> by_kernel_;
 };
 
 }  // namespace hone::tuning

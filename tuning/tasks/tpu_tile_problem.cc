@@ -68,7 +68,7 @@ std::unique_ptr<TileProblem> MakeTpuTileProblem(
         -> absl::StatusOr<std::vector<space::Measurement>> {
       absl::StatusOr<std::vector<space::Measurement>> measured =
           worker->Measure(text, by_default, configs);
-      if (!absl::IsUnavailable(measured.status())) return measured;
+      if (!TpuWorker::IsFailure(measured.status())) return measured;
       return simulated->Measure(configs);
     };
   }

@@ -12,7 +12,7 @@ namespace hone::tuning {
 
 // Returns the problem of choosing the tile, and the flags if asked for, of a
 // kernel on a simulated TPU, whose model is the cost model that comes with
-// Hone. It measures on `worker`. Where that is null, or no worker is left, it
+// Hone. It measures on `worker`. Where that is null, or fails, it
 // simulates in this process, which gives the same times: a worker's fingerprint
 // is that of the description and of the simulator.
 std::unique_ptr<TileProblem> MakeTpuTileProblem(

@@ -1,6 +1,7 @@
 #ifndef HONE_TUNING_TASKS_TPU_WORKER_H_
 #define HONE_TUNING_TASKS_TPU_WORKER_H_
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/btree_set.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
@@ -22,10 +24,17 @@
 
 namespace hone::tuning {
 
-// The workers that offer a simulated TPU, as a problem measures on them.
+// The workers that offer a simulated TPU, as a problem measures on them. After
+// a failure they are asked again only while the TPU is offered, and not any
+// more after several in a row.
 // Threads: thread-safe.
 class TpuWorker {
  public:
+  // The most kernels of one request, and the most bytes of their texts: well
+  // below what the daemon accepts.
+  static constexpr size_t kMaxKernels = 256;
+  static constexpr size_t kMaxKernelBytes = size_t{1} << 20;
+
   // Returns null if no worker offers `tpu` now, or kernels cannot be measured:
   // this process simulates then. What the context refers to outlives the
   // result.
@@ -41,6 +50,17 @@ class TpuWorker {
       absl::string_view kernel, const hlo::KernelConfig& by_default,
       absl::Span<const hlo::KernelConfig> configs);
 
+  // Measures kernels, given as HLO texts within the limits above, with their
+  // default configurations, in one request. Returns one measurement each, in
+  // order, in nanoseconds. Errors: as Measure.
+  absl::StatusOr<std::vector<space::Measurement>> MeasureDefaults(
+      std::vector<std::string> kernels);
+
+  // Returns true for errors of Measure and MeasureDefaults that are about the
+  // workers, not about what was to be measured, nor a stop: they are lost, time
+  // out, or return what they must not.
+  static bool IsFailure(const absl::Status& status);
+
   // Returns the machines that have measured, sorted.
   std::vector<std::string> machines() const;
 
@@ -51,11 +71,16 @@ class TpuWorker {
         fingerprint_(std::move(fingerprint)),
         stop_(std::move(stop)) {}
 
+  absl::StatusOr<std::vector<space::Measurement>> Measure(
+      const backends::KernelRequest& request);
+
   backends::KernelMeasurer& kernels_;
   const std::string fingerprint_;
   const std::function<bool()> stop_;
   mutable absl::Mutex mu_;
   absl::btree_set<std::string> machines_ ABSL_GUARDED_BY(mu_);
+  // In a row.
+  int failures_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
 }  // namespace hone::tuning

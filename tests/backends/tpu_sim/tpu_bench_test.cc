@@ -10,6 +10,7 @@
 #include "backends/process/check_report.h"
 #include "backends/process/kernel_messages.h"
 #include "backends/process/local_kernels.h"
+#include "backends/process/time_limit.h"
 #include "hlo/text/printer.h"
 #include "tests/backends/tpu_sim/kernels.h"
 #include "tests/support/status_matchers.h"
@@ -97,6 +98,93 @@ TEST(TpuBench, WhatCannotBeMeasuredIsAnError) {
   EXPECT_THAT(error([](KernelRequest& r) { r.calibrate = true; }),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("no calibration")));
+}
+
+// Of several kernels, one of which does not fit.
+KernelRequest RequestOfSeveral() {
+  KernelRequest request;
+  request.form = KernelForm::kTpuKernels;
+  request.tpu = PrintTpu(*FindTpu("v3"));
+  for (const char* const kernel : {R"(
+  p = f32[2048,2048] parameter(0)
+  ROOT r = f32[2048,2048] negate(p))",
+                                   R"(
+  p = bf16[512,1024] parameter(0)
+  q = bf16[1024,256] parameter(1)
+  ROOT r = bf16[512,256] dot(p, q), lhs_contracting_dims={1}, rhs_contracting_dims={0})",
+                                   R"(
+  p = f32[2048,2048] parameter(0)
+  ROOT r = f32[2048,2048] tanh(p))"}) {
+    request.kernels.push_back(hlo::PrintModule(ParseTpuKernel(kernel)));
+  }
+  request.candidate_scripts = {"", "output=64,256 reduction=1024",
+                               "output=2048,2048"};
+  return request;
+}
+
+TEST(TpuBench, TimesSeveralKernelsEachByItself) {
+  const KernelRequest request = RequestOfSeveral();
+  const auto report = MeasureOnTpu(request);
+  ASSERT_THAT(report, IsOk());
+  HONE_EXPECT_OK(CheckReport(request, *report));
+  ASSERT_EQ(report->candidates.size(), 3u);
+  EXPECT_EQ(report->candidates[2].outcome, space::Outcome::kInvalid);
+  EXPECT_EQ(report->candidates[2].violation, 16 << 20);
+  for (size_t i = 0; i < 2; ++i) {
+    KernelRequest alone;
+    alone.form = KernelForm::kTpuKernel;
+    alone.tpu = request.tpu;
+    alone.module = request.kernels[i];
+    alone.baseline_script = request.candidate_scripts[i];
+    alone.time_baseline = true;
+    EXPECT_EQ(report->candidates[i].ns, MeasureOnTpu(alone)->baseline->ns);
+    EXPECT_EQ(report->candidates[i].ratio, 1);
+  }
+}
+
+TEST(TpuBench, SeveralKernelsThatCannotBeMeasuredAreAnError) {
+  const auto error = [](auto change) {
+    KernelRequest request = RequestOfSeveral();
+    change(request);
+    return MeasureOnTpu(request).status();
+  };
+  EXPECT_THAT(error([](KernelRequest& r) { r.kernels.pop_back(); }),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("2 kernels, expected one for each of 3")));
+  EXPECT_THAT(
+      error([](KernelRequest& r) { r.kernels[1] = "HloModule"; }),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("<kernel 1>")));
+  EXPECT_THAT(error([](KernelRequest& r) { r.calibrate = true; }),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("no calibration")));
+  // None is a request like any other.
+  KernelRequest none = RequestOfSeveral();
+  none.kernels.clear();
+  none.candidate_scripts.clear();
+  EXPECT_THAT(MeasureOnTpu(none), IsOk());
+}
+
+TEST(TpuBench, AProcessThatSimulatesIsTakenToHangAfterATimeForEachCandidate) {
+  KernelRequest request = RequestOfSeveral();
+  request.timeout = absl::Seconds(1);
+  const absl::Duration of_three = TimeLimit(request);
+  request.kernels.push_back(request.kernels[0]);
+  request.candidate_scripts.emplace_back();
+  EXPECT_EQ(TimeLimit(request) - of_three, request.timeout);
+}
+
+TEST(TpuBench, SeveralKernelsTravelAsMessages) {
+  KernelRequest request = RequestOfSeveral();
+  // Names are bytes.
+  request.kernels[0] += "// \xff\n";
+  v1::KernelWork work;
+  ToProto(request, work);
+  v1::KernelWork copy;
+  ASSERT_TRUE(copy.ParseFromString(work.SerializeAsString()));
+  const KernelRequest received = FromProto(copy);
+  EXPECT_EQ(received.form, KernelForm::kTpuKernels);
+  EXPECT_EQ(received.kernels, request.kernels);
+  EXPECT_EQ(received.candidate_scripts, request.candidate_scripts);
 }
 
 TEST(TpuBench, RequestsAndReportsTravelAsMessages) {

@@ -100,6 +100,22 @@ TEST(FuseByPriority, AsksForEachKernelOnceAndForLegalOnesOnly) {
     HONE_EXPECT_OK(KernelRules(space).Check(fused));
     EXPECT_LT(TotalTime(space, fused), TotalTime(space, space.Unfused()));
     EXPECT_EQ(fused, FuseByPriority(space, MadeUpTime));
+    // Those that a step needs are asked for together.
+    size_t kernels = 0;
+    size_t steps = 0;
+    EXPECT_EQ(fused,
+              FuseByPriority(space, [&](const std::vector<Module>& together) {
+                std::vector<double> times;
+                for (const Module& kernel : together) {
+                  times.push_back(MadeUpTime(kernel));
+                }
+                kernels += times.size();
+                ++steps;
+                return times;
+              }));
+    EXPECT_EQ(kernels, seen.size());
+    EXPECT_LE(steps, space.fusible().size() + 1);
+    EXPECT_LT(2 * steps, kernels);
   }
 }
 
