@@ -73,11 +73,11 @@ struct Loop {
 class Finder {
  public:
   Finder(const hlo::TiledKernel& kernel, const hlo::KernelConfig& config,
-         const hlo::TileRegions& regions, const hlo::IdMap<Region>& first)
+         const hlo::TileRegions& regions, const hlo::IdMap<Region>& tile)
       : kernel_(kernel),
         computation_(kernel.computation()),
         regions_(regions),
-        first_(first),
+        tile_(tile),
         unroll_(std::max(config.unroll, 1)) {}
 
   TileCode Find() {
@@ -90,7 +90,7 @@ class Finder {
     }
     for (const InstructionId id : kernel_.instructions()) {
       const Instruction& instruction = computation_[id];
-      if (first_.at(id).touched == 0 || IsAlias(instruction.opcode())) continue;
+      if (tile_.at(id).touched == 0 || IsAlias(instruction.opcode())) continue;
       const bool is_epilogue = kernel_.IsEpilogue(id);
       const double runs = is_epilogue ? tiles / reduction_tiles : tiles;
       moved_ = 0;
@@ -113,7 +113,7 @@ class Finder {
   }
   double Registers(InstructionId id) const {
     const Shape* const shape = ShapeOf(id);
-    const Region& region = first_.at(id);
+    const Region& region = tile_.at(id);
     if (shape == nullptr || region.touched == 0) return 0;
     return static_cast<double>(
         hlo::RegisterCount(*shape, region.box, /*packed=*/false));
@@ -145,7 +145,7 @@ class Finder {
     const Shape* const shape = ShapeOf(id);
     if (shape == nullptr) return;
     const RegisterDimensions lanes = hlo::RegisterDimensionsOf(*shape);
-    const Box& box = first_.at(id).box;
+    const Box& box = tile_.at(id).box;
     const double registers = Registers(id);
     switch (instruction.opcode()) {
       case Opcode::kBroadcast:
@@ -238,7 +238,7 @@ class Finder {
               ? 1
               : std::ceil(
                     static_cast<double>(
-                        first_.at(broadcast.id()).box[Index(lanes.lane)].size) /
+                        tile_.at(broadcast.id()).box[Index(lanes.lane)].size) /
                     hlo::kLanes);
       const double distinct = registers / std::max(beside, 1.0);
       code_.lane_broadcasts += distinct * runs;
@@ -254,7 +254,7 @@ class Finder {
     if (from == nullptr || from->rank() == 0) return;
     const int64_t lane = hlo::RegisterDimensionsOf(*from).lane;
     if (!absl::c_linear_search(reduce.dimensions(), lane)) return;
-    Box box = first_.at(operand).box;
+    Box box = tile_.at(operand).box;
     for (const int64_t d : reduce.dimensions()) {
       box[Index(d)].size = std::min<int64_t>(box[Index(d)].size, 1);
     }
@@ -283,7 +283,7 @@ class Finder {
     double slices = 1;
     for (int64_t d = 0; d < shape->rank(); ++d) {
       if (absl::c_linear_search(*window, d)) continue;
-      slices *= static_cast<double>(first_.at(of).box[Index(d)].size);
+      slices *= static_cast<double>(tile_.at(of).box[Index(d)].size);
     }
     code_.indexed_rows += std::max(slices, Registers(of)) * runs;
   }
@@ -299,7 +299,7 @@ class Finder {
       if (shape == nullptr) return;
       if (i == 0) {
         for (const int64_t d : *contracted[0]) {
-          terms *= static_cast<double>(first_.at(operand).box[Index(d)].size);
+          terms *= static_cast<double>(tile_.at(operand).box[Index(d)].size);
         }
       }
       const int64_t lane = hlo::RegisterDimensionsOf(*shape).lane;
@@ -334,7 +334,7 @@ class Finder {
         reduces ? instruction.operand(0) : instruction.id();
     const Shape* const shape = ShapeOf(over);
     if (shape == nullptr) return;
-    const Box& box = first_.at(over).box;
+    const Box& box = tile_.at(over).box;
     LoopKey key = {is_epilogue, {}};
     key.second.assign(shape->dimensions().begin(), shape->dimensions().end());
     for (const hlo::Interval& interval : box) {
@@ -414,7 +414,7 @@ class Finder {
   const hlo::TiledKernel& kernel_;
   const hlo::Computation& computation_;
   const hlo::TileRegions& regions_;
-  const hlo::IdMap<Region>& first_;
+  const hlo::IdMap<Region>& tile_;
   const double unroll_;
   std::map<LoopKey, Loop> loops_;
   hlo::IdMap<const Loop*> loop_of_;
@@ -429,8 +429,8 @@ class Finder {
 TileCode TileCodeOf(const hlo::TiledKernel& kernel,
                     const hlo::KernelConfig& config,
                     const hlo::TileRegions& regions,
-                    const hlo::IdMap<Region>& first) {
-  return Finder(kernel, config, regions, first).Find();
+                    const hlo::IdMap<Region>& tile) {
+  return Finder(kernel, config, regions, tile).Find();
 }
 
 }  // namespace hone::costmodels

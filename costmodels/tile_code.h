@@ -36,11 +36,11 @@ struct TileCode {
   double live = 0;
 };
 
-// `first` is what the first tile needs (TileRegions::At).
+// `tile` is what the tile needs that stands for all (TileRegions::At).
 TileCode TileCodeOf(const hlo::TiledKernel& kernel,
                     const hlo::KernelConfig& config,
                     const hlo::TileRegions& regions,
-                    const hlo::IdMap<hlo::Region>& first);
+                    const hlo::IdMap<hlo::Region>& tile);
 
 }  // namespace hone::costmodels
 

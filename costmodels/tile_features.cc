@@ -259,7 +259,11 @@ class Work {
   }
 
   void DescribeCode() {
-    const TileCode code = TileCodeOf(kernel_, config_, regions_, first_);
+    // Code is made for tiles in the middle.
+    std::vector<int64_t> middle(regions_.grid().begin(), regions_.grid().end());
+    for (int64_t& at : middle) at = std::max<int64_t>(at - 1, 0) / 2;
+    const TileCode code =
+        TileCodeOf(kernel_, config_, regions_, walk_.At(middle));
     Set(kLaneBroadcasts, LogScale(code.lane_broadcasts, kTotalDoublings));
     Set(kRelayouts, LogScale(code.relayouts, kTotalDoublings));
     Set(kMisaligned, LogScale(code.misaligned, kTotalDoublings));
@@ -384,11 +388,17 @@ class Work {
     if ((!is_input && !is_output) || shape == nullptr || region.touched == 0) {
       return;
     }
-    const auto bytes =
-        static_cast<double>(hlo::PaddedBytes(*shape, region.box));
-    const auto piece = static_cast<double>(
+    auto bytes = static_cast<double>(hlo::PaddedBytes(*shape, region.box));
+    auto piece = static_cast<double>(
         std::max<int64_t>(hlo::ContiguousBytes(*shape, region.box), 1));
-    const double pieces = std::ceil(bytes / piece);
+    const double share =
+        static_cast<double>(region.touched) / Product(region.box);
+    if (share < 1) {
+      // Places that indices say, a row of lanes at a time.
+      bytes *= share;
+      piece = std::min(piece, bytes);
+    }
+    const double pieces = std::ceil(bytes / std::max(piece, 1.0));
     // Results are complete after the last tile of the reduction.
     const double complete =
         static_cast<double>(regions_.tile_count()) / reduction_tiles_;
