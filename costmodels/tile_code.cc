@@ -10,17 +10,20 @@
 
 #include "absl/algorithm/container.h"
 
+#include "hlo/tiles/matrix_product.h"
 #include "hlo/tiles/register_layout.h"
+#include "hlo/tiles/register_loops.h"
+#include "hlo/tiles/register_moves.h"
 
 namespace hone::costmodels {
 namespace {
 
-using hlo::Box;
 using hlo::Instruction;
 using hlo::InstructionId;
 using hlo::Opcode;
 using hlo::Region;
 using hlo::RegisterDimensions;
+using hlo::RegisterMove;
 using hlo::Shape;
 
 // Steps of a path: transcendental functions are pipelines of several
@@ -38,22 +41,16 @@ bool IsAlias(Opcode opcode) {
          opcode == Opcode::kConstant;
 }
 
-// Instructions that loops over registers compute, with others of equal sizes.
-bool IsInLoop(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kBroadcast:
-    case Opcode::kTranspose:
-    case Opcode::kReshape:
-    case Opcode::kReverse:
-    case Opcode::kConcatenate:
-    case Opcode::kSlice:
-    case Opcode::kPad:
-    case Opcode::kReduce:
-    case Opcode::kMap:
-    case Opcode::kIota:
-      return true;
+// The instructions whose loops are described: random numbers and batch
+// normalizations are left out.
+bool IsInDescribedLoop(const Instruction& instruction) {
+  switch (instruction.opcode()) {
+    case Opcode::kRng:
+    case Opcode::kRngBitGenerator:
+    case Opcode::kBatchNormInference:
+      return false;
     default:
-      return hlo::IsElementwise(opcode);
+      return hlo::IsInLoop(instruction);
   }
 }
 
@@ -95,14 +92,17 @@ class Finder {
       const double runs = is_epilogue ? tiles / reduction_tiles : tiles;
       moved_ = 0;
       CountMoves(instruction, runs);
-      if (IsInLoop(instruction.opcode())) {
+      if (IsInDescribedLoop(instruction)) {
         AddToLoop(instruction, is_epilogue, runs);
       }
     }
     for (const auto& [key, loop] : loops_) {
       code_.iterations += loop.iterations * loop.runs;
       code_.path_steps += loop.iterations * loop.runs * loop.path;
-      code_.live = std::max(code_.live, LiveValues(loop.members) * unroll_);
+      const size_t live =
+          hlo::MostLiveValues(computation_, loop.members,
+                              [this](InstructionId id) { return Source(id); });
+      code_.live = std::max(code_.live, static_cast<double>(live) * unroll_);
     }
     return code_;
   }
@@ -112,11 +112,7 @@ class Finder {
     return hlo::TiledShape(computation_[id]);
   }
   double Registers(InstructionId id) const {
-    const Shape* const shape = ShapeOf(id);
-    const Region& region = tile_.at(id);
-    if (shape == nullptr || region.touched == 0) return 0;
-    return static_cast<double>(
-        hlo::RegisterCount(*shape, region.box, /*packed=*/false));
+    return hlo::UnpackedRegisters(computation_[id], tile_.at(id));
   }
   InstructionId Source(InstructionId id) const {
     while (computation_[id].opcode() == Opcode::kBitcast) {
@@ -125,6 +121,9 @@ class Finder {
     return id;
   }
 
+  RegisterMove Move(const Instruction& instruction, size_t operand) const {
+    return hlo::MoveOf(computation_, instruction, operand);
+  }
   void Relayout(double registers, double runs) {
     code_.relayouts += registers * runs;
     moved_ += registers;
@@ -145,30 +144,16 @@ class Finder {
     const Shape* const shape = ShapeOf(id);
     if (shape == nullptr) return;
     const RegisterDimensions lanes = hlo::RegisterDimensionsOf(*shape);
-    const Box& box = tile_.at(id).box;
     const double registers = Registers(id);
     switch (instruction.opcode()) {
       case Opcode::kBroadcast:
         return CountBroadcast(instruction, *shape, lanes, runs);
-      case Opcode::kTranspose: {
-        const Shape* const from = ShapeOf(instruction.operand(0));
-        if (from == nullptr || lanes.lane < 0) return;
-        const RegisterDimensions own = hlo::RegisterDimensionsOf(*from);
-        if (instruction.dimensions()[Index(lanes.lane)] != own.lane) {
+      case Opcode::kTranspose:
+      case Opcode::kReshape:
+        if (Move(instruction, 0) == RegisterMove::kChangeLanes) {
           Relayout(2 * registers, runs);
         }
         return;
-      }
-      case Opcode::kReshape: {
-        const Shape* const from = ShapeOf(instruction.operand(0));
-        if (from == nullptr || from->rank() == 0 || lanes.lane < 0) return;
-        const RegisterDimensions own = hlo::RegisterDimensionsOf(*from);
-        if (from->dimension(own.lane) != shape->dimension(lanes.lane) ||
-            (from->rank() == 1) != (shape->rank() == 1)) {
-          Relayout(2 * registers, runs);
-        }
-        return;
-      }
       case Opcode::kReverse:
         for (const int64_t d : instruction.dimensions()) {
           Shift(lanes, d, 1, registers, runs);
@@ -212,27 +197,23 @@ class Finder {
       case Opcode::kScatter:
         return CountIndexed(instruction, runs);
       case Opcode::kDot:
-        return CountDot(instruction, box, runs);
+        return CountDot(instruction, runs);
       default:
         break;
     }
     if (!hlo::IsElementwise(instruction.opcode())) return;
-    for (const InstructionId operand : instruction.operands()) {
-      const Shape* const from = ShapeOf(operand);
-      if (from == nullptr || from->rank() == 0) continue;
-      if (hlo::RegisterDimensionsOf(*from).lane != lanes.lane) {
-        Relayout(2 * Registers(operand), runs);
+    for (size_t i = 0; i < instruction.operand_count(); ++i) {
+      if (Move(instruction, i) == RegisterMove::kChangeLanes) {
+        Relayout(2 * Registers(instruction.operand(i)), runs);
       }
     }
   }
 
   void CountBroadcast(const Instruction& broadcast, const Shape& shape,
                       const RegisterDimensions& lanes, double runs) {
-    const Shape* const from = ShapeOf(broadcast.operand(0));
-    if (from == nullptr || from->rank() == 0 || lanes.lane < 0) return;
-    const hlo::DimensionVector& to = broadcast.dimensions();
     const double registers = Registers(broadcast.id());
-    if (!absl::c_linear_search(to, lanes.lane)) {
+    const RegisterMove move = Move(broadcast, 0);
+    if (move == RegisterMove::kFillLanes) {
       const double beside =
           shape.rank() < 2
               ? 1
@@ -243,7 +224,7 @@ class Finder {
       const double distinct = registers / std::max(beside, 1.0);
       code_.lane_broadcasts += distinct * runs;
       moved_ += distinct;
-    } else if (to[Index(hlo::RegisterDimensionsOf(*from).lane)] != lanes.lane) {
+    } else if (move == RegisterMove::kChangeLanes) {
       Relayout(registers, runs);
     }
   }
@@ -254,12 +235,8 @@ class Finder {
     if (from == nullptr || from->rank() == 0) return;
     const int64_t lane = hlo::RegisterDimensionsOf(*from).lane;
     if (!absl::c_linear_search(reduce.dimensions(), lane)) return;
-    Box box = tile_.at(operand).box;
-    for (const int64_t d : reduce.dimensions()) {
-      box[Index(d)].size = std::min<int64_t>(box[Index(d)].size, 1);
-    }
-    const auto left =
-        static_cast<double>(hlo::RegisterCount(*from, box, /*packed=*/false));
+    const auto left = static_cast<double>(hlo::CombinedRegisters(
+        *from, tile_.at(operand).box, reduce.dimensions()));
     code_.partial_lanes += left * runs;
     // Across the lanes, and from sublanes into lanes of the result.
     moved_ += 2 * left;
@@ -267,94 +244,52 @@ class Finder {
 
   // A row for each slice that an index says.
   void CountIndexed(const Instruction& instruction, double runs) {
-    const bool scatters = instruction.opcode() == Opcode::kScatter;
-    const InstructionId of =
-        scatters ? instruction.operand(2 * (instruction.operand_count() / 3))
-                 : instruction.id();
-    const Shape* const shape = ShapeOf(of);
-    if (shape == nullptr) return;
-    const hlo::DimensionVector* window = nullptr;
-    if (scatters && instruction.attributes().scatter != nullptr) {
-      window = &instruction.attributes().scatter->update_window_dims;
-    } else if (!scatters && instruction.attributes().gather != nullptr) {
-      window = &instruction.attributes().gather->offset_dims;
-    }
-    if (window == nullptr) return;
-    double slices = 1;
-    for (int64_t d = 0; d < shape->rank(); ++d) {
-      if (absl::c_linear_search(*window, d)) continue;
-      slices *= static_cast<double>(tile_.at(of).box[Index(d)].size);
-    }
-    code_.indexed_rows += std::max(slices, Registers(of)) * runs;
+    const auto slices = hlo::IndexedSlicesOf(computation_, instruction, tile_);
+    if (!slices) return;
+    code_.indexed_rows +=
+        std::max(slices->count, Registers(slices->array)) * runs;
   }
 
-  void CountDot(const Instruction& dot, const Box& box, double runs) {
+  void CountDot(const Instruction& dot, double runs) {
     const hlo::DotDimensions& dims = *dot.attributes().dot;
     const hlo::DimensionVector* const contracted[] = {&dims.lhs_contracting,
                                                       &dims.rhs_contracting};
-    double terms = 1;
     for (size_t i = 0; i < 2; ++i) {
       const InstructionId operand = dot.operand(i);
-      const Shape* const shape = ShapeOf(operand);
-      if (shape == nullptr) return;
-      if (i == 0) {
-        for (const int64_t d : *contracted[0]) {
-          terms *= static_cast<double>(tile_.at(operand).box[Index(d)].size);
-        }
-      }
-      const int64_t lane = hlo::RegisterDimensionsOf(*shape).lane;
+      const int64_t lane = hlo::RegisterDimensionsOf(*ShapeOf(operand)).lane;
       if (!absl::c_linear_search(*contracted[i], lane)) {
         code_.transposed[i] += Registers(operand) * runs;
       }
     }
-    double batch = 1;
-    double rows = 1;
-    double columns = 1;
-    const auto batches = static_cast<int64_t>(dims.lhs_batch.size());
-    const int64_t before = ShapeOf(dot.operand(0))->rank() -
-                           static_cast<int64_t>(dims.lhs_contracting.size());
-    for (size_t d = 0; d < box.size(); ++d) {
-      double& size = static_cast<int64_t>(d) < batches  ? batch
-                     : static_cast<int64_t>(d) < before ? rows
-                                                        : columns;
-      size *= static_cast<double>(box[d].size);
-    }
-    const double passes = batch * std::ceil(terms / kArray);
-    code_.streamed_rows += passes * std::ceil(rows / hlo::kSublanes) *
-                           std::ceil(columns / kArray) * runs;
-    code_.partial_results += (passes - batch) *
-                             std::ceil(rows / hlo::kSublanes) *
-                             std::ceil(columns / kArray) * runs;
+    const hlo::MatrixProduct product =
+        hlo::MatrixProductOfDot(computation_, dot, tile_);
+    const double passes = product.products * std::ceil(product.k / kArray);
+    const double rows = std::ceil(product.m / hlo::kSublanes);
+    const double columns = std::ceil(product.n / kArray);
+    code_.streamed_rows += passes * rows * columns * runs;
+    code_.partial_results +=
+        (passes - product.products) * rows * columns * runs;
   }
 
   void AddToLoop(const Instruction& instruction, bool is_epilogue,
                  double runs) {
-    const bool reduces = instruction.opcode() == Opcode::kReduce;
-    const InstructionId over =
-        reduces ? instruction.operand(0) : instruction.id();
-    const Shape* const shape = ShapeOf(over);
-    if (shape == nullptr) return;
-    const Box& box = tile_.at(over).box;
-    LoopKey key = {is_epilogue, {}};
-    key.second.assign(shape->dimensions().begin(), shape->dimensions().end());
-    for (const hlo::Interval& interval : box) {
-      key.second.push_back(interval.size);
-    }
-    const auto it = loops_.try_emplace(std::move(key)).first;
+    const Instruction& over = computation_[hlo::LoopDomain(instruction)];
+    const Region& region = tile_.at(over.id());
+    const auto it =
+        loops_.try_emplace({is_epilogue, hlo::LoopSizes(over, region)}).first;
     Loop& loop = it->second;
-    const double registers = Registers(over);
+    const double registers = Registers(over.id());
     if (registers == 0) return;
-    const auto plane = std::max<double>(
-        1, static_cast<double>(hlo::PlaneRegisters(*shape, box)));
-    loop.iterations = std::max(loop.iterations,
-                               registers / plane * std::ceil(plane / unroll_));
+    loop.iterations =
+        std::max(loop.iterations, hlo::LoopIterations(over, region, unroll_));
     loop.runs = runs;
     double steps = 1;
     if (hlo::IsTranscendental(instruction.opcode())) {
       steps = kTranscendentalSteps;
     } else if (moved_ >= registers) {
       steps = kCrossLaneSteps;
-    } else if (!reduces && !hlo::IsElementwise(instruction.opcode())) {
+    } else if (instruction.opcode() != Opcode::kReduce &&
+               !hlo::IsElementwise(instruction.opcode())) {
       steps = 0;
     }
     double before = 0;
@@ -380,35 +315,6 @@ class Finder {
     const Shape* const shape = ShapeOf(id);
     if (shape == nullptr || hlo::PackingOf(shape->element_type()) == 1) return;
     code_.unpacked += Registers(id) * runs;
-  }
-
-  // The most values that are live at once in the order of the members.
-  double LiveValues(const std::vector<InstructionId>& members) const {
-    hlo::IdMap<size_t> last_use;
-    for (size_t i = 0; i < members.size(); ++i) {
-      for (const InstructionId operand : computation_[members[i]].operands()) {
-        last_use[Source(operand)] = i + 1;
-      }
-    }
-    hlo::IdMap<bool> is_live;
-    std::vector<size_t> ends(members.size() + 1);
-    size_t now = 0;
-    size_t most = 0;
-    const auto begin = [&](InstructionId id, size_t end) {
-      if (is_live.at(id)) return;
-      is_live[id] = true;
-      ++ends[end];
-      ++now;
-    };
-    for (size_t i = 0; i < members.size(); ++i) {
-      for (const InstructionId operand : computation_[members[i]].operands()) {
-        begin(Source(operand), last_use.at(Source(operand)));
-      }
-      begin(members[i], std::max(last_use.at(members[i]), i + 1));
-      most = std::max(most, now);
-      now -= ends[i + 1];
-    }
-    return static_cast<double>(most);
   }
 
   const hlo::TiledKernel& kernel_;

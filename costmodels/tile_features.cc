@@ -421,18 +421,11 @@ class Work {
                           runs);
   }
 
-  double Registers(const Instruction& instruction, const Region& region) const {
-    const Shape* const shape = hlo::TiledShape(instruction);
-    if (shape == nullptr || region.touched == 0) return 0;
-    return static_cast<double>(
-        hlo::RegisterCount(*shape, region.box, /*packed=*/false));
-  }
-
   void CountWork(InstructionId id, double runs) {
     const Instruction& instruction = computation_[id];
     const Region& region = first_.at(id);
     if (region.touched == 0) return;
-    const double registers = Registers(instruction, region);
+    const double registers = hlo::UnpackedRegisters(instruction, region);
     switch (instruction.opcode()) {
       case Opcode::kParameter:
       case Opcode::kConstant:
@@ -470,7 +463,7 @@ class Work {
   void CountReduction(const Instruction& instruction, double runs) {
     const InstructionId operand = instruction.operand(0);
     const double registers =
-        Registers(computation_[operand], first_.at(operand));
+        hlo::UnpackedRegisters(computation_[operand], first_.at(operand));
     const Shape* const shape = hlo::TiledShape(computation_[operand]);
     if (shape == nullptr) return;
     const int64_t lane = hlo::RegisterDimensionsOf(*shape).lane;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hlo/ir/id_map.h"
+#include "hlo/tiles/matrix_product.h"
 #include "hlo/tiles/register_layout.h"
 #include "hlo/tiles/tile_regions.h"
 
@@ -20,13 +21,6 @@ using hlo::Shape;
 
 // Operations of a vector register for each kind of function.
 constexpr double kTranscendentalOperations = 8;
-
-double Registers(const Instruction& instruction, const Region& region) {
-  const Shape* const shape = hlo::TiledShape(instruction);
-  if (shape == nullptr || region.touched == 0) return 0;
-  return static_cast<double>(
-      hlo::RegisterCount(*shape, region.box, /*packed=*/false));
-}
 
 double Bytes(const Instruction& instruction, const Region& region) {
   const Shape* const shape = hlo::TiledShape(instruction);
@@ -42,71 +36,11 @@ double Bytes(const Instruction& instruction, const Region& region) {
                                                   : padded;
 }
 
-double SizeOf(const Region& region, int64_t d) {
-  return static_cast<double>(region.box[static_cast<size_t>(d)].size);
-}
-
-// The cycles of one array of 128 × 128 for m × k by k × n, padded.
-double MatrixCycles(double m, double k, double n) {
-  return hlo::kSublanes * std::ceil(m / hlo::kSublanes) *
-         std::ceil(k / hlo::kLanes) * std::ceil(n / hlo::kLanes);
-}
-
-double DotCycles(const hlo::Computation& computation, const Instruction& dot,
-                 const hlo::IdMap<Region>& regions) {
-  const hlo::DotDimensions& dimensions = *dot.attributes().dot;
-  const Region& lhs = regions.at(dot.operand(0));
-  const Region& out = regions.at(dot.id());
-  double k = 1;
-  for (const int64_t d : dimensions.lhs_contracting) k *= SizeOf(lhs, d);
-  const auto batches = static_cast<int64_t>(dimensions.lhs_batch.size());
-  const int64_t rows = computation[dot.operand(0)].shape().rank() - batches -
-                       static_cast<int64_t>(dimensions.lhs_contracting.size());
-  double sizes[3] = {1, 1, 1};
-  for (int64_t d = 0; d < dot.shape().rank(); ++d) {
-    sizes[d < batches ? 0 : d < batches + rows ? 1 : 2] *= SizeOf(out, d);
-  }
-  return sizes[0] * MatrixCycles(sizes[1], k, sizes[2]);
-}
-
-// Returns true if each output feature is of one input feature: the vector unit
-// computes it.
-bool IsDepthwise(const hlo::Computation& computation,
-                 const Instruction& convolution) {
-  const hlo::ConvolutionDimensions& c = *convolution.attributes().convolution;
-  return c.feature_group_count > 1 &&
-         computation[convolution.operand(1)].shape().dimension(
-             c.kernel_input_feature) == 1;
-}
-
-double ConvolutionCycles(const Instruction& convolution,
-                         const hlo::IdMap<Region>& regions) {
-  const hlo::ConvolutionDimensions& c = *convolution.attributes().convolution;
-  const Region& weights = regions.at(convolution.operand(1));
-  const Region& out = regions.at(convolution.id());
-  double rows = SizeOf(out, c.output_batch);
-  double window = 1;
-  for (size_t i = 0; i < c.output_spatial.size(); ++i) {
-    rows *= SizeOf(out, c.output_spatial[i]);
-    window *= static_cast<double>((*convolution.attributes().window)[i].size);
-  }
-  // Few features of the positions of a row of the window share an array.
-  double terms = SizeOf(weights, c.kernel_input_feature);
-  if (!c.input_spatial.empty()) {
-    const auto row =
-        static_cast<double>(convolution.attributes().window->back().size);
-    const double together = std::min(row, std::floor(hlo::kLanes / terms));
-    if (together > 1) {
-      terms *= together;
-      window = window / row * std::ceil(row / together);
-    }
-  }
-  const double features = SizeOf(out, c.output_feature);
-  const auto per_group = static_cast<double>(
-      std::max<int64_t>(1, convolution.shape().dimension(c.output_feature) /
-                               std::max<int64_t>(1, c.feature_group_count)));
-  return window * std::ceil(features / per_group) *
-         MatrixCycles(rows, terms, std::min(features, per_group));
+// The cycles of one array of 128 × 128, padded.
+double MatrixCycles(const hlo::MatrixProduct& p) {
+  return p.terms * p.products *
+         (hlo::kSublanes * std::ceil(p.m / hlo::kSublanes) *
+          std::ceil(p.k / hlo::kLanes) * std::ceil(p.n / hlo::kLanes));
 }
 
 }  // namespace
@@ -185,11 +119,11 @@ TpuTotals TpuAnalytical::TotalsOf(const hlo::KernelConfig& config,
       case Opcode::kGetTupleElement:
         continue;
       case Opcode::kDot:
-        totals.matrix_cycles +=
-            steps * DotCycles(computation, instruction, regions);
+        totals.matrix_cycles += steps * MatrixCycles(hlo::MatrixProductOfDot(
+                                            computation, instruction, regions));
         continue;
       case Opcode::kConvolution:
-        if (IsDepthwise(computation, instruction)) {
+        if (hlo::IsDepthwise(computation, instruction)) {
           operations = 2;
           for (const hlo::WindowDimension& d :
                *instruction.attributes().window) {
@@ -197,12 +131,14 @@ TpuTotals TpuAnalytical::TotalsOf(const hlo::KernelConfig& config,
           }
           break;
         }
-        totals.matrix_cycles += steps * ConvolutionCycles(instruction, regions);
+        totals.matrix_cycles +=
+            steps *
+            MatrixCycles(hlo::MatrixProductOfConvolution(instruction, regions));
         continue;
       case Opcode::kReduce:
         totals.vector_operations +=
-            steps * Registers(computation[instruction.operand(0)],
-                              regions.at(instruction.operand(0)));
+            steps * hlo::UnpackedRegisters(computation[instruction.operand(0)],
+                                           regions.at(instruction.operand(0)));
         continue;
       case Opcode::kReduceWindow:
       case Opcode::kSelectAndScatter:
@@ -216,7 +152,7 @@ TpuTotals TpuAnalytical::TotalsOf(const hlo::KernelConfig& config,
         }
     }
     totals.vector_operations +=
-        steps * operations * Registers(instruction, region);
+        steps * operations * hlo::UnpackedRegisters(instruction, region);
   }
   for (const hlo::InstructionId id : kernel_.results()) {
     add_transfers(id, changes_of(id));

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <vector>
+#include <optional>
 
 #include "absl/algorithm/container.h"
 
 #include "backends/tpu_sim/matrix_work.h"
 #include "backends/tpu_sim/vector_costs.h"
 #include "hlo/tiles/register_layout.h"
+#include "hlo/tiles/register_moves.h"
 
 namespace hone::backends {
 namespace {
@@ -19,6 +20,7 @@ using hlo::Instruction;
 using hlo::Opcode;
 using hlo::Region;
 using hlo::RegisterDimensions;
+using hlo::RegisterMove;
 using hlo::Shape;
 using hlo::TiledShape;
 
@@ -79,6 +81,9 @@ class Finder {
   const Shape* OperandShape(size_t i) const {
     return i < instruction_.operand_count() ? TiledShape(Operand(i)) : nullptr;
   }
+  RegisterMove Move(size_t i) const {
+    return hlo::MoveOf(kernel_.computation(), instruction_, i);
+  }
   // The registers side by side along the lanes of a region.
   static double LaneTiles(const Shape& shape, const Box& box) {
     const int64_t lane = hlo::RegisterDimensionsOf(shape).lane;
@@ -101,9 +106,8 @@ class Finder {
       case Opcode::kBroadcast:
         return OfBroadcast();
       case Opcode::kTranspose:
-        return OfTranspose();
       case Opcode::kReshape:
-        return OfReshape();
+        return OfRelayout();
       case Opcode::kReverse:
         return OfReverse();
       case Opcode::kConcatenate:
@@ -162,82 +166,52 @@ class Finder {
     Add(Unit::kTranscendental, registers_ * cost.transcendental);
     // Operands with other dimensions along lanes are transposed.
     for (size_t i = 0; i < instruction_.operand_count(); ++i) {
-      const Shape* const shape = OperandShape(i);
-      if (shape == nullptr || shape->rank() == 0) continue;
-      if (hlo::RegisterDimensionsOf(*shape).lane != lanes_.lane) {
+      if (Move(i) == RegisterMove::kChangeLanes) {
         Add(Unit::kCrossLane, 2 * OperandRegisters(i));
       }
     }
   }
 
   void OfBroadcast() {
-    const Shape* const from = OperandShape(0);
-    if (from == nullptr || from->rank() == 0) return;
-    const hlo::DimensionVector& to = instruction_.dimensions();
-    const RegisterDimensions own = hlo::RegisterDimensionsOf(*from);
-    const Shape& shape = *TiledShape(instruction_);
-    const double distinct = registers_ / LaneTiles(shape, region_.box);
-    if (!absl::c_linear_search(to, lanes_.lane)) {
-      // One element fills all lanes, and all registers beside each other.
-      Add(Unit::kCrossLane, distinct);
-    } else if (to[Index(own.lane)] != lanes_.lane) {
-      Add(Unit::kCrossLane, registers_);
-    } else if (lanes_.sublane >= 0 &&
-               !absl::c_linear_search(to, lanes_.sublane)) {
-      const double rows =
-          CeilOf(static_cast<double>(region_.box[Index(lanes_.sublane)].size),
-                 hlo::kSublanes);
-      Add(Unit::kAlu, registers_ / std::max(rows, 1.0));
+    switch (Move(0)) {
+      case RegisterMove::kFillLanes:
+        // And all registers beside each other.
+        return Add(
+            Unit::kCrossLane,
+            registers_ / LaneTiles(*TiledShape(instruction_), region_.box));
+      case RegisterMove::kFillSublanes: {
+        const double rows =
+            CeilOf(static_cast<double>(region_.box[Index(lanes_.sublane)].size),
+                   hlo::kSublanes);
+        return Add(Unit::kAlu, registers_ / std::max(rows, 1.0));
+      }
+      case RegisterMove::kChangeLanes:
+        return Add(Unit::kCrossLane, registers_);
+      case RegisterMove::kNone:
+      case RegisterMove::kChangeSublanes:
+        return;
     }
   }
 
-  void OfTranspose() {
-    const Shape* const from = OperandShape(0);
-    if (from == nullptr || from->rank() == 0) return;
-    const RegisterDimensions own = hlo::RegisterDimensionsOf(*from);
-    const hlo::DimensionVector& dimensions = instruction_.dimensions();
-    if (dimensions[Index(lanes_.lane)] != own.lane) {
+  // A transpose or a reshape.
+  void OfRelayout() {
+    const RegisterMove move = Move(0);
+    if (move == RegisterMove::kChangeLanes) {
       Add(Unit::kCrossLane, 2 * registers_);
-    } else if (lanes_.sublane >= 0 &&
-               dimensions[Index(lanes_.sublane)] != own.sublane) {
-      Add(Unit::kAlu, 2 * registers_);
-    }
-  }
-
-  void OfReshape() {
-    const Shape* const from = OperandShape(0);
-    const Shape& to = *TiledShape(instruction_);
-    if (from == nullptr || from->rank() == 0 || to.rank() == 0) return;
-    const RegisterDimensions own = hlo::RegisterDimensionsOf(*from);
-    const bool same_lanes =
-        from->dimension(own.lane) == to.dimension(lanes_.lane) &&
-        (from->rank() == 1) == (to.rank() == 1);
-    const auto rows = [](const Shape& shape, int64_t sublane) {
-      return sublane < 0 ? 1 : shape.dimension(sublane);
-    };
-    const int64_t a = rows(*from, own.sublane);
-    const int64_t b = rows(to, lanes_.sublane);
-    if (!same_lanes) {
-      Add(Unit::kCrossLane, 2 * registers_);
-    } else if (a != b && (a % hlo::kSublanes != 0 || b % hlo::kSublanes != 0)) {
+    } else if (move == RegisterMove::kChangeSublanes) {
       Add(Unit::kAlu, 2 * registers_);
     }
   }
 
   void OfReverse() {
     for (const int64_t d : instruction_.dimensions()) {
-      if (d == lanes_.lane || d == lanes_.sublane) {
-        Add(Unit::kCrossLane, registers_);
-      }
+      if (!hlo::IsAligned(lanes_, d, 1)) Add(Unit::kCrossLane, registers_);
     }
   }
 
   // Adds what it costs to move `registers` by `offset` along a dimension.
   void AddShift(int64_t d, int64_t offset, double registers) {
-    const bool is_aligned = d == lanes_.lane      ? offset % hlo::kLanes == 0
-                            : d == lanes_.sublane ? offset % hlo::kSublanes == 0
-                                                  : true;
-    if (is_aligned) return;
+    if (hlo::IsAligned(lanes_, d, offset)) return;
     Add(Unit::kCrossLane, registers);
     Add(Unit::kAlu, registers);
   }
@@ -279,13 +253,8 @@ class Finder {
     AddApplied(OperandRegisters(0));
     const RegisterDimensions own = hlo::RegisterDimensionsOf(*from);
     const hlo::DimensionVector& dimensions = instruction_.dimensions();
-    // What is left in registers when whole registers have been combined.
-    Box box = OperandRegion(0).box;
-    for (const int64_t d : dimensions) {
-      box[Index(d)].size = std::min<int64_t>(box[Index(d)].size, 1);
-    }
-    const auto partial =
-        static_cast<double>(hlo::RegisterCount(*from, box, /*packed=*/false));
+    const auto partial = static_cast<double>(
+        hlo::CombinedRegisters(*from, OperandRegion(0).box, dimensions));
     const auto arrays = static_cast<double>(instruction_.operand_count() / 2);
     if (absl::c_linear_search(dimensions, own.sublane)) {
       AddApplied(3 * partial);
@@ -347,38 +316,32 @@ class Finder {
     AddPasses(registers_, 1, 1);
   }
 
+  std::optional<hlo::IndexedSlices> Slices() const {
+    return hlo::IndexedSlicesOf(kernel_.computation(), instruction_, regions_);
+  }
+  // The registers of the array, or the parts of registers that each slice takes
+  // if they are more.
+  double RowsOf(const hlo::IndexedSlices& slices) const {
+    const Instruction& array = kernel_.computation()[slices.array];
+    const Region& region = regions_.at(slices.array);
+    return std::max(Registers(array, region),
+                    slices.count * LaneTiles(*TiledShape(array), region.box));
+  }
+
   void OfGather() {
-    const hlo::GatherDimensions* const g =
-        instruction_.attributes().gather.get();
-    const Shape* const shape = TiledShape(instruction_);
-    if (g == nullptr || shape == nullptr) return OfOpaque();
-    double slices = 1;
-    for (int64_t d = 0; d < shape->rank(); ++d) {
-      if (absl::c_linear_search(g->offset_dims, d)) continue;
-      slices *= static_cast<double>(region_.box[Index(d)].size);
-    }
-    AddIndices(slices);
-    const double rows =
-        std::max(registers_, slices * LaneTiles(*shape, region_.box));
+    const auto slices = Slices();
+    if (!slices) return OfOpaque();
+    AddIndices(slices->count);
+    const double rows = RowsOf(*slices);
     Add(Unit::kCrossLane, rows);
     AddPasses(rows, 1, 1);
   }
 
   void OfScatter() {
-    const hlo::ScatterDimensions* const s =
-        instruction_.attributes().scatter.get();
-    const size_t updates = 2 * (instruction_.operand_count() / 3);
-    const Shape* const shape = OperandShape(updates);
-    if (s == nullptr || shape == nullptr) return OfOpaque();
-    const Box& box = OperandRegion(updates).box;
-    double slices = 1;
-    for (int64_t d = 0; d < shape->rank(); ++d) {
-      if (absl::c_linear_search(s->update_window_dims, d)) continue;
-      slices *= static_cast<double>(box[Index(d)].size);
-    }
-    AddIndices(2 * slices);
-    const double rows =
-        std::max(OperandRegisters(updates), slices * LaneTiles(*shape, box));
+    const auto slices = Slices();
+    if (!slices) return OfOpaque();
+    AddIndices(2 * slices->count);
+    const double rows = RowsOf(*slices);
     AddApplied(rows);
     Add(Unit::kCrossLane, rows);
     AddPasses(rows, 2, 1);
@@ -465,28 +428,6 @@ bool IsAlias(Opcode opcode) {
   return opcode == Opcode::kBitcast || opcode == Opcode::kGetTupleElement ||
          opcode == Opcode::kOptBarrier || opcode == Opcode::kAddDependency ||
          opcode == Opcode::kTuple;
-}
-
-bool IsInLoop(const Instruction& instruction) {
-  if (TiledShape(instruction) == nullptr) return false;
-  switch (instruction.opcode()) {
-    case Opcode::kBroadcast:
-    case Opcode::kTranspose:
-    case Opcode::kReshape:
-    case Opcode::kReverse:
-    case Opcode::kConcatenate:
-    case Opcode::kSlice:
-    case Opcode::kPad:
-    case Opcode::kReduce:
-    case Opcode::kMap:
-    case Opcode::kIota:
-    case Opcode::kRng:
-    case Opcode::kRngBitGenerator:
-    case Opcode::kBatchNormInference:
-      return true;
-    default:
-      return hlo::IsElementwise(instruction.opcode());
-  }
 }
 
 double Registers(const Instruction& instruction, const Region& region) {

@@ -9,16 +9,13 @@
 namespace hone::backends {
 
 // The work of one instruction for a tile, without loads of operands and stores
-// of results where it is part of a loop over registers.
+// of results where it is part of a loop over registers (hlo::IsInLoop).
 struct InstructionWork {
   UnitWork work;
   // Cycles in which nothing can be issued, once.
   double stall = 0;
 };
 
-// Returns true if the instruction runs register by register, in one loop with
-// others; others are a segment of their own, between arrays in VMEM.
-bool IsInLoop(const hlo::Instruction& instruction);
 // Returns true if it does nothing but name (part of) its first operand.
 bool IsAlias(hlo::Opcode opcode);
 

@@ -8,26 +8,20 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 
+#include "hlo/tiles/matrix_product.h"
 #include "hlo/tiles/register_layout.h"
 
 namespace hone::backends {
 namespace {
 
-using hlo::Box;
 using hlo::Instruction;
 using hlo::Region;
 using hlo::Shape;
 
 constexpr double kArray = 128;
 
-// `products` matrix products of m × k by k × n, all of the same size.
-struct Product {
-  double products = 1;
-  double m = 1;
-  double k = 1;
-  double n = 1;
-  // Products whose results are added.
-  double terms = 1;
+// The matrix unit's products.
+struct Product : hlo::MatrixProduct {
   // The first operand gives the weights, the second streams.
   bool is_exchanged = false;
 };
@@ -96,10 +90,6 @@ InstructionWork WorkOfProduct(const Product& p, double passes, bool is_narrow,
   return result;
 }
 
-double SizeOf(const Box& box, int64_t d) {
-  return d < 0 ? 1 : static_cast<double>(box[static_cast<size_t>(d)].size);
-}
-
 // The cross-lane work of an operand whose terms do not lie along lanes.
 double Transposition(const Shape& shape, const Region& region,
                      absl::Span<const int64_t> terms) {
@@ -121,29 +111,19 @@ InstructionWork DotWork(const hlo::TiledKernel& kernel,
   const hlo::DotDimensions& dot = *instruction.attributes().dot;
   const Instruction& lhs = kernel.computation()[instruction.operand(0)];
   const Instruction& rhs = kernel.computation()[instruction.operand(1)];
-  const Region& a = regions.at(lhs.id());
-  const Region& b = regions.at(rhs.id());
-  const Region& out = regions.at(instruction.id());
-  Product product;
-  for (const int64_t d : dot.lhs_contracting) product.k *= SizeOf(a.box, d);
-  const int64_t batches = static_cast<int64_t>(dot.lhs_batch.size());
-  const int64_t rows = lhs.shape().rank() - batches -
-                       static_cast<int64_t>(dot.lhs_contracting.size());
-  for (int64_t d = 0; d < instruction.shape().rank(); ++d) {
-    double& size = d < batches          ? product.products
-                   : d < batches + rows ? product.m
-                                        : product.n;
-    size *= SizeOf(out.box, d);
-  }
-  product = Oriented(product, tpu);
+  const Product product = Oriented(
+      {hlo::MatrixProductOfDot(kernel.computation(), instruction, regions)},
+      tpu);
   InstructionWork result =
       WorkOfProduct(product, Passes(instruction, lhs.shape().element_type()),
                     IsNarrow(lhs.shape()) && IsNarrow(rhs.shape()), tpu);
   // The arrays take weights either way round, but rows stream with their terms
   // along lanes.
   result.work[Unit::kCrossLane] +=
-      product.is_exchanged ? Transposition(rhs.shape(), b, dot.rhs_contracting)
-                           : Transposition(lhs.shape(), a, dot.lhs_contracting);
+      product.is_exchanged ? Transposition(rhs.shape(), regions.at(rhs.id()),
+                                           dot.rhs_contracting)
+                           : Transposition(lhs.shape(), regions.at(lhs.id()),
+                                           dot.lhs_contracting);
   return result;
 }
 
@@ -156,44 +136,21 @@ InstructionWork ConvolutionWork(const hlo::TiledKernel& kernel,
   const Instruction& weights = kernel.computation()[instruction.operand(1)];
   const Region& out = regions.at(instruction.id());
   const Region& in = regions.at(input.id());
-  const Region& w = regions.at(weights.id());
-  Product product;
-  product.k = SizeOf(w.box, c.kernel_input_feature);
-  product.m = SizeOf(out.box, c.output_batch);
-  bool is_shifted = false;
+  Product product = {hlo::MatrixProductOfConvolution(instruction, regions)};
+  // Few input features of neighboring positions fill an array together.
+  bool is_shifted = product.positions > 1;
   const hlo::RegisterDimensions lanes =
       hlo::RegisterDimensionsOf(input.shape());
   for (size_t i = 0; i < c.output_spatial.size(); ++i) {
     const hlo::WindowDimension& window = (*instruction.attributes().window)[i];
-    product.m *= SizeOf(out.box, c.output_spatial[i]);
-    product.terms *= static_cast<double>(window.size);
     const bool moves = window.size > 1 || window.stride > 1;
     is_shifted |= moves && (c.input_spatial[i] == lanes.sublane ||
                             c.input_spatial[i] == lanes.lane);
   }
-  // Few input features of neighbouring positions fill an array together, as far
-  // as one row of the window goes.
-  if (!c.input_spatial.empty()) {
-    const double row =
-        static_cast<double>(instruction.attributes().window->back().size);
-    const double together = std::min(row, std::floor(kArray / product.k));
-    if (together > 1) {
-      product.k *= together;
-      product.terms = product.terms / row * std::ceil(row / together);
-      is_shifted = true;
-    }
-  }
-  const double features = SizeOf(out.box, c.output_feature);
-  const auto per_group = static_cast<double>(
-      std::max<int64_t>(1, instruction.shape().dimension(c.output_feature) /
-                               std::max<int64_t>(1, c.feature_group_count)));
-  product.products = std::ceil(features / per_group);
-  product.n = std::min(features, per_group);
   const auto registers = static_cast<double>(
       hlo::RegisterCount(instruction.shape(), out.box, /*packed=*/false));
   InstructionWork result;
-  if (c.feature_group_count > 1 &&
-      weights.shape().dimension(c.kernel_input_feature) == 1) {
+  if (hlo::IsDepthwise(kernel.computation(), instruction)) {
     result.work[Unit::kAlu] = 2 * product.terms * registers;
     result.work[Unit::kLoad] = product.terms * registers;
     result.work[Unit::kStore] = registers;

@@ -9,6 +9,7 @@
 #include "backends/tpu_sim/instruction_work.h"
 #include "base/saturating.h"
 #include "hlo/tiles/register_layout.h"
+#include "hlo/tiles/register_loops.h"
 
 namespace hone::backends {
 namespace {
@@ -76,21 +77,13 @@ class Compiler {
            !IsAlias(instruction.opcode());
   }
 
+  const Instruction& Domain(const Instruction& instruction) const {
+    return computation_[hlo::LoopDomain(instruction)];
+  }
   // The dimensions and sizes of the loop that an instruction is part of.
   std::vector<int64_t> LoopSizes(const Instruction& instruction) const {
-    const bool reduces = instruction.opcode() == hlo::Opcode::kReduce;
-    const Instruction& over =
-        reduces ? computation_[instruction.operand(0)] : instruction;
-    const hlo::Shape* const shape = hlo::TiledShape(over);
-    std::vector<int64_t> sizes;
-    if (shape == nullptr) return sizes;
-    sizes.assign(shape->dimensions().begin(), shape->dimensions().end());
-    for (const hlo::Interval& interval : regions_.at(over.id()).box) {
-      sizes.push_back(interval.size);
-    }
-    // A scalar is a loop of its own.
-    sizes.push_back(-1);
-    return sizes;
+    const Instruction& over = Domain(instruction);
+    return hlo::LoopSizes(over, regions_.at(over.id()));
   }
 
   void Group() {
@@ -101,7 +94,7 @@ class Compiler {
       if (!IsNeeded(instruction)) continue;
       GroupKey key;
       key.is_epilogue = kernel_.IsEpilogue(id);
-      const bool in_loop = IsInLoop(instruction);
+      const bool in_loop = hlo::IsInLoop(instruction);
       if (in_loop) {
         key.sizes = LoopSizes(instruction);
       } else {
@@ -116,7 +109,8 @@ class Compiler {
             keys.at(source)->alone == hlo::kNoInstruction &&
             keys.at(source)->is_epilogue == key.is_epilogue &&
             computation_[source].opcode() != hlo::Opcode::kReduce &&
-            LoopSizes(computation_[source]) == OperandSizes(operand);
+            LoopSizes(computation_[source]) ==
+                hlo::LoopSizes(computation_[operand], regions_.at(operand));
         key.level = std::max(key.level,
                              levels.at(source) + (stays_in_registers ? 0 : 1));
       }
@@ -126,19 +120,6 @@ class Compiler {
       keys[id] = &it->first;
     }
     keys_ = std::move(keys);
-  }
-
-  // As LoopSizes, of a value as its user sees it.
-  std::vector<int64_t> OperandSizes(InstructionId operand) const {
-    const hlo::Shape* const shape = hlo::TiledShape(computation_[operand]);
-    std::vector<int64_t> sizes;
-    if (shape == nullptr) return sizes;
-    sizes.assign(shape->dimensions().begin(), shape->dimensions().end());
-    for (const hlo::Interval& interval : regions_.at(operand).box) {
-      sizes.push_back(interval.size);
-    }
-    sizes.push_back(-1);
-    return sizes;
   }
 
   // Notes which values leave their group, and so are stored.
@@ -228,17 +209,16 @@ class Compiler {
     double longest = 0;
     hlo::IdMap<double> path;
     hlo::IdMap<bool> is_loaded;
-    const std::vector<size_t> live = LiveValues(members);
     for (const InstructionId id : members) {
       const Instruction& instruction = computation_[id];
       const InstructionWork own = WorkOf(kernel_, regions_, instruction, tpu_);
       work += own.work;
       stall += own.stall;
-      const bool reduces = instruction.opcode() == hlo::Opcode::kReduce;
-      const Instruction& over =
-          reduces ? computation_[instruction.operand(0)] : instruction;
-      const double each = Registers(over, regions_.at(over.id()));
-      iterations = std::max(iterations, Iterations(over, each));
+      const Instruction& over = Domain(instruction);
+      const Region& region = regions_.at(over.id());
+      const double each = Registers(over, region);
+      iterations =
+          std::max(iterations, hlo::LoopIterations(over, region, unroll_));
       double before = 0;
       for (const InstructionId operand : instruction.operands()) {
         const InstructionId source = Source(operand);
@@ -261,8 +241,9 @@ class Compiler {
     // Values that there are no registers for are stored and loaded again. Two
     // registers are kept for addresses and masks.
     const double needed =
-        static_cast<double>(unroll_) *
-        static_cast<double>(*std::max_element(live.begin(), live.end()));
+        unroll_ * static_cast<double>(hlo::MostLiveValues(
+                      computation_, members,
+                      [this](InstructionId id) { return Source(id); }));
     const double spilled =
         std::max(0.0, needed - static_cast<double>(tpu_.registers - 2));
     work[Unit::kLoad] += iterations * spilled;
@@ -274,52 +255,6 @@ class Compiler {
     stall += iterations * (std::max(0.0, longest - issue) +
                            static_cast<double>(tpu_.loop_cycles));
     return MakeSegment(work, stall, tpu_);
-  }
-
-  // The iterations over the registers of a region: those of the two minor
-  // dimensions are unrolled, in loops over the others.
-  double Iterations(const Instruction& over, double registers) const {
-    const hlo::Shape* const shape = hlo::TiledShape(over);
-    const Region& region = regions_.at(over.id());
-    if (shape == nullptr || registers == 0) return 0;
-    const auto plane =
-        static_cast<double>(hlo::PlaneRegisters(*shape, region.box));
-    return registers / plane * std::ceil(plane / unroll_);
-  }
-
-  // The number of values that are live at each member, in their order; at least
-  // one.
-  std::vector<size_t> LiveValues(
-      const std::vector<InstructionId>& members) const {
-    hlo::IdMap<size_t> last_use;
-    for (size_t i = 0; i < members.size(); ++i) {
-      for (const InstructionId operand : computation_[members[i]].operands()) {
-        last_use[Source(operand)] = i + 1;
-      }
-    }
-    std::vector<size_t> live(members.size() + 1, 1);
-    size_t now = 0;
-    hlo::IdMap<bool> is_live;
-    std::vector<std::vector<InstructionId>> ends(members.size() + 1);
-    for (size_t i = 0; i < members.size(); ++i) {
-      const Instruction& instruction = computation_[members[i]];
-      for (const InstructionId operand : instruction.operands()) {
-        const InstructionId source = Source(operand);
-        if (!is_live.at(source)) {
-          is_live[source] = true;
-          ends[last_use.at(source)].push_back(source);
-          ++now;
-        }
-      }
-      if (!is_live.at(members[i])) {
-        is_live[members[i]] = true;
-        ends[std::max(last_use.at(members[i]), i + 1)].push_back(members[i]);
-        ++now;
-      }
-      live[i] = std::max<size_t>(now, 1);
-      now -= ends[i + 1].size();
-    }
-    return live;
   }
 
   const hlo::TiledKernel& kernel_;

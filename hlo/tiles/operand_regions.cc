@@ -8,6 +8,7 @@
 
 #include "base/division.h"
 #include "base/saturating.h"
+#include "hlo/tiles/register_layout.h"
 #include "hlo/tiles/reshaped_box.h"
 #include "hlo/tiles/tiled_kernel.h"
 #include "hlo/tiles/window_interval.h"
@@ -490,6 +491,13 @@ Region WholeRegion(const Instruction& instruction) {
   region.box = WholeBox(shape->dimensions());
   region.touched = Volume(region.box);
   return region;
+}
+
+double UnpackedRegisters(const Instruction& instruction, const Region& region) {
+  const Shape* const shape = TiledShape(instruction);
+  if (shape == nullptr || region.touched == 0) return 0;
+  return static_cast<double>(
+      RegisterCount(*shape, region.box, /*packed=*/false));
 }
 
 std::vector<Region> OperandRegions(const Computation& computation,

@@ -22,6 +22,10 @@ struct Region {
 // All elements of an instruction's array; of what has none, a scalar.
 Region WholeRegion(const Instruction& instruction);
 
+// The registers of a region of an instruction, unpacked (RegisterCount); 0 of
+// what is no array or not needed.
+double UnpackedRegisters(const Instruction& instruction, const Region& region);
+
 // Returns the region of each operand that `result` of the instruction depends
 // on: the smallest box for elementwise operations and movements with known
 // indices; the bounding box for reshapes; whole dimensions where indices are

@@ -135,6 +135,20 @@ TEST(TileCode, PathsAndLiveValuesOfLoops) {
   EXPECT_EQ(chain.live, 3 * 4);
 }
 
+TEST(TileCode, LoopsOfRandomNumbersAreLeftOut) {
+  const TileCode code = CodeOf(Entry(R"(
+  low = f32[] parameter(0)
+  high = f32[] parameter(1)
+  r = f32[64,128] rng(low, high), distribution=rng_uniform
+  ROOT n = f32[64,128] negate(r)
+)"),
+                               "output=64,128 unroll=4");
+  EXPECT_EQ(code.iterations, 2);
+  // The numbers are loaded and negated.
+  EXPECT_EQ(code.path_steps, 2 * (2 + 1));
+  EXPECT_EQ(code.live, 2 * 4);
+}
+
 TEST(TileCode, ReductionsAlongLanesLeaveARegisterOfEachRow) {
   const auto sums = [](const std::string& dimension, const std::string& left) {
     return R"(HloModule sums

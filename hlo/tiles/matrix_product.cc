@@ -1,0 +1,80 @@
+#include "hlo/tiles/matrix_product.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "hlo/tiles/register_layout.h"
+
+namespace hone::hlo {
+namespace {
+
+double SizeOf(const Region& region, int64_t d) {
+  return static_cast<double>(region.box[static_cast<size_t>(d)].size);
+}
+
+}  // namespace
+
+MatrixProduct MatrixProductOfDot(const Computation& computation,
+                                 const Instruction& dot,
+                                 const IdMap<Region>& regions) {
+  const DotDimensions& dimensions = *dot.attributes().dot;
+  const Region& lhs = regions.at(dot.operand(0));
+  const Region& out = regions.at(dot.id());
+  MatrixProduct product;
+  for (const int64_t d : dimensions.lhs_contracting) {
+    product.k *= SizeOf(lhs, d);
+  }
+  const auto batches = static_cast<int64_t>(dimensions.lhs_batch.size());
+  const int64_t rows = computation[dot.operand(0)].shape().rank() - batches -
+                       static_cast<int64_t>(dimensions.lhs_contracting.size());
+  for (int64_t d = 0; d < dot.shape().rank(); ++d) {
+    double& size = d < batches          ? product.products
+                   : d < batches + rows ? product.m
+                                        : product.n;
+    size *= SizeOf(out, d);
+  }
+  return product;
+}
+
+MatrixProduct MatrixProductOfConvolution(const Instruction& convolution,
+                                         const IdMap<Region>& regions) {
+  const ConvolutionDimensions& c = *convolution.attributes().convolution;
+  const Region& weights = regions.at(convolution.operand(1));
+  const Region& out = regions.at(convolution.id());
+  MatrixProduct product;
+  product.k = SizeOf(weights, c.kernel_input_feature);
+  product.m = SizeOf(out, c.output_batch);
+  for (size_t i = 0; i < c.output_spatial.size(); ++i) {
+    product.m *= SizeOf(out, c.output_spatial[i]);
+    product.terms *=
+        static_cast<double>((*convolution.attributes().window)[i].size);
+  }
+  if (!c.input_spatial.empty()) {
+    const auto row =
+        static_cast<double>(convolution.attributes().window->back().size);
+    const double together = std::min(row, std::floor(kLanes / product.k));
+    if (together > 1) {
+      product.positions = together;
+      product.k *= together;
+      product.terms = product.terms / row * std::ceil(row / together);
+    }
+  }
+  const double features = SizeOf(out, c.output_feature);
+  const auto per_group = static_cast<double>(
+      std::max<int64_t>(1, convolution.shape().dimension(c.output_feature) /
+                               std::max<int64_t>(1, c.feature_group_count)));
+  product.products = std::ceil(features / per_group);
+  product.n = std::min(features, per_group);
+  return product;
+}
+
+bool IsDepthwise(const Computation& computation,
+                 const Instruction& convolution) {
+  const ConvolutionDimensions& c = *convolution.attributes().convolution;
+  return c.feature_group_count > 1 &&
+         computation[convolution.operand(1)].shape().dimension(
+             c.kernel_input_feature) == 1;
+}
+
+}  // namespace hone::hlo
