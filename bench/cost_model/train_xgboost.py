@@ -12,8 +12,8 @@ log times, or on the NDCG of the first five), and the parameters are taken that
 have the least error in choosing on `validation`: the mean over its families and
 SWEEP_SEEDS seeds of (APE + top 5) / 2, of which the first asks for the one
 best schedule of the kernels that take long and the second for a good one among
-five of any kernel. A single seed would choose by luck: APE differs by half from
-one to the next. With these parameters as many models are trained as there are
+five of any kernel. A single seed would choose by luck: APE differs much from one
+to the next. With these parameters as many models are trained as there are
 seeds, and evaluated on the part `test`, which nothing else looks at.
 
 Printed is a table like that of `hone bench cost-model --kernels`: by family of
