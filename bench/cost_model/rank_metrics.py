@@ -37,27 +37,32 @@ def mean_of_numbers(values):
 
 
 def summarize(kernels, absolute):
-    """The metrics of `kernels`, a list of (times, predictions), in per cent:
+    """The metrics of `kernels`, a list of (times, predictions), in per cent;
+    those of ErrorsOf in kernel_evaluation.h:
 
-    APE: what choosing by the predictions costs: the sum of the times of the
+    ape: what choosing by the predictions costs: the sum of the times of the
     schedules predicted best over the sum of the best times, less 1.
-    top5: the mean slowdown of the best of the five predicted best.
+    top1, top5: the mean slowdown of the best of the one and five predicted best.
     tau: the mean of Kendall's tau.
-    MAPE: the mean error of the predictions themselves, if they are `absolute`.
+    mape: the mean error of the predictions themselves, if they are `absolute`.
+
+    A kernel with a single schedule leaves nothing to choose and counts in mape
+    only. Of nothing, a metric is nan.
     """
-    chosen = sum(t[int(np.argmin(p))] for t, p in kernels)
-    best = sum(float(np.min(t)) for t, _ in kernels)
+    choices = [(t, p) for t, p in kernels if len(t) > 1]
+    chosen = sum(float(t[int(np.argmin(p))]) for t, p in choices)
+    best = sum(float(np.min(t)) for t, _ in choices)
     result = {
         "kernels": len(kernels),
         "schedules": sum(len(t) for t, _ in kernels),
-        "ape": 100 * (chosen / best - 1),
-        "top1": 100 * float(np.mean([top_k_slowdown(t, p, 1)
-                                     for t, p in kernels])),
-        "top5": 100 * float(np.mean([top_k_slowdown(t, p, 5)
-                                     for t, p in kernels])),
-        "tau": mean_of_numbers([kendall_tau(t, p) for t, p in kernels]),
+        "ape": 100 * (chosen / best - 1) if choices else float("nan"),
+        "tau": mean_of_numbers([kendall_tau(t, p) for t, p in choices]),
     }
+    for k in (1, 5):
+        result[f"top{k}"] = mean_of_numbers(
+            [100 * top_k_slowdown(t, p, k) for t, p in choices])
     if absolute:
-        result["mape"] = float(np.mean(np.concatenate(
-            [absolute_percentage_errors(t, p) for t, p in kernels])))
+        result["mape"] = mean_of_numbers([
+            error for t, p in kernels
+            for error in absolute_percentage_errors(t, p)])
     return result
