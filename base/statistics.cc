@@ -20,6 +20,13 @@ double Quantile(absl::Span<const double> sample, double q) {
 
 double Median(absl::Span<const double> sample) { return Quantile(sample, 0.5); }
 
+double Mean(absl::Span<const double> sample) {
+  if (sample.empty()) return std::numeric_limits<double>::quiet_NaN();
+  double sum = 0;
+  for (const double value : sample) sum += value;
+  return sum / static_cast<double>(sample.size());
+}
+
 double GeometricMean(absl::Span<const double> sample) {
   if (sample.empty()) return std::numeric_limits<double>::quiet_NaN();
   double sum = 0;

@@ -12,6 +12,9 @@ double Quantile(absl::Span<const double> sample, double q);
 // Quantile(sample, 0.5).
 double Median(absl::Span<const double> sample);
 
+// Arithmetic mean; NaN for an empty sample.
+double Mean(absl::Span<const double> sample);
+
 // Geometric mean of positive values; NaN for an empty sample.
 double GeometricMean(absl::Span<const double> sample);
 

@@ -507,8 +507,8 @@ absl::StatusOr<Json> RunCostModel(const CostModelArguments& arguments,
 }
 
 // The options that benches of xtat beside other searches share.
-template <typename Options>
-void AddSearchOptions(CLI::App& command, Options& options) {
+void AddSearchOptions(CLI::App& command,
+                      bench::SearchComparisonOptions& options) {
   command
       .add_option("--split", options.split,
                   "FILE, or FILE:NAME, of the families held out")

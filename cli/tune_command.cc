@@ -44,6 +44,7 @@
 #include "graphs/mcm/bundled_packages.h"
 #include "hlo/proto/io.h"
 #include "hlo/read_module.h"
+#include "optimizers/optimizer.h"
 #include "proto/duration.h"
 #include "storage/memory_store.h"
 #include "storage/sqlite/sqlite_store.h"
@@ -626,6 +627,18 @@ std::string DefaultsOfTasks(
   });
 }
 
+// Describes the options that the text of an optimizer may set.
+std::string DescribeXtatOptions() {
+  const optimizers::OptimizerOptions by_default;
+  return absl::StrCat(
+      "Options of xtat follow its name, by default xtat:top_k=",
+      by_default.top_k, ":refresh=", by_default.refresh,
+      ":predictions=", by_default.predictions,
+      " (candidates measured at a time; such batches between corrections of "
+      "the model, 0: never; candidates that the model judges for each batch), "
+      "and proposer=OPTIMIZER, which proposes them");
+}
+
 }  // namespace
 
 void AddTuneCommand(CLI::App& app, Context& context) {
@@ -649,12 +662,11 @@ void AddTuneCommand(CLI::App& app, Context& context) {
       "TPU (tile, fusion); default: the task's own");
   command->add_option(
       "--optimizer", options->optimizer,
-      absl::StrCat("Search algorithm; options of xtat may follow, as in "
-                   "xtat:top_k=5:refresh=1:predictions=2048:proposer=beam; "
-                   "default: ",
+      absl::StrCat("Search algorithm; default: ",
                    DefaultsOfTasks([](const tuning::Task& task) {
                      return task.default_optimizer();
-                   })));
+                   }),
+                   ". ", DescribeXtatOptions()));
   AddTaskFlags(*command, options->flags);
   command
       ->add_option("--trials", options->trials,

@@ -2,24 +2,15 @@
 
 #include <cmath>
 #include <cstddef>
-#include <limits>
+#include <utility>
 
 #include "base/prediction_metrics.h"
 #include "base/rng.h"
+#include "base/statistics.h"
 #include "base/status_macros.h"
 #include "tuning/tasks/kernel_cost_spec.h"
 
 namespace hone::bench {
-namespace {
-
-double MeanOf(const std::vector<double>& values) {
-  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
-
-}  // namespace
 
 ScheduleErrors ErrorsOf(absl::Span<const KernelGroup* const> kernels,
                         absl::Span<const SchedulePrediction> predictions) {
@@ -41,9 +32,9 @@ ScheduleErrors ErrorsOf(absl::Span<const KernelGroup* const> kernels,
     if (!std::isnan(tau)) taus.push_back(tau);
   }
   return {.ape = SelectionApe(sets),
-          .top1 = MeanOf(top1),
-          .top5 = MeanOf(top5),
-          .tau = MeanOf(taus),
+          .top1 = Mean(top1),
+          .top5 = Mean(top5),
+          .tau = Mean(taus),
           .mape = MeanAbsolutePercentageError(times, predicted)};
 }
 
@@ -56,15 +47,9 @@ absl::StatusOr<std::vector<SchedulePrediction>> PredictSchedules(
     for (const ScheduleFeatures& schedule : kernel->schedules) {
       queries.push_back({schedule.graph.get(), schedule.config});
     }
-    HONE_ASSIGN_OR_RETURN(const auto order,
-                          model.Predict(tuning::kKernelScheduleHead, queries));
-    HONE_ASSIGN_OR_RETURN(const auto time,
-                          model.Predict(tuning::kKernelTimeHead, queries));
-    SchedulePrediction& prediction = predictions.emplace_back();
-    prediction.order.assign(order.values.begin(), order.values.end());
-    for (const float value : time.values) {
-      prediction.ns.push_back(std::exp(static_cast<double>(value)));
-    }
+    HONE_ASSIGN_OR_RETURN(predictions.emplace_back(),
+                          PredictChoices(model, tuning::kKernelScheduleHead,
+                                         tuning::kKernelTimeHead, queries));
   }
   return predictions;
 }
@@ -73,11 +58,11 @@ std::vector<SchedulePrediction> PredictByRoofline(
     absl::Span<const KernelGroup* const> kernels) {
   std::vector<SchedulePrediction> predictions;
   for (const KernelGroup* const kernel : kernels) {
-    SchedulePrediction& prediction = predictions.emplace_back();
+    std::vector<double> ns;
     for (const ScheduleFeatures& schedule : kernel->schedules) {
-      prediction.ns.push_back(schedule.roofline_ns);
+      ns.push_back(schedule.roofline_ns);
     }
-    prediction.order = prediction.ns;
+    predictions.push_back(OrderedByTime(std::move(ns)));
   }
   return predictions;
 }
@@ -87,12 +72,12 @@ std::vector<SchedulePrediction> MeasureAgain(
   Rng rng(seed);
   std::vector<SchedulePrediction> predictions;
   for (const KernelGroup* const kernel : kernels) {
-    SchedulePrediction& prediction = predictions.emplace_back();
+    std::vector<double> ns;
     for (const ScheduleFeatures& schedule : kernel->schedules) {
-      prediction.ns.push_back(
+      ns.push_back(
           std::exp(schedule.log_time + schedule.deviation * rng.Normal()));
     }
-    prediction.order = prediction.ns;
+    predictions.push_back(OrderedByTime(std::move(ns)));
   }
   return predictions;
 }

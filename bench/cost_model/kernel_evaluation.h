@@ -7,18 +7,14 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 
+#include "bench/cost_model/choice_prediction.h"
 #include "bench/cost_model/kernel_data.h"
 #include "learning/cost/cost_predictor.h"
 
 namespace hone::bench {
 
-// The predictions of a model for the schedules of a kernel. Both [schedules].
-struct SchedulePrediction {
-  // In the order of times.
-  std::vector<double> order;
-  // Nanoseconds.
-  std::vector<double> ns;
-};
+// The predictions of a model for the schedules of a kernel.
+using SchedulePrediction = ChoicePrediction;
 
 // The errors of a model on measured kernels.
 struct ScheduleErrors {

@@ -12,11 +12,10 @@
 #include "tuning/tasks/tpu_tile_problem.h"
 
 namespace hone::bench {
-namespace {
 
-absl::StatusOr<double> BestBy(const char* optimizer,
-                              const tuning::TileProblem& problem,
-                              int64_t trials) {
+absl::StatusOr<double> BestTileNs(const char* optimizer,
+                                  const tuning::TileProblem& problem,
+                                  int64_t trials) {
   HONE_ASSIGN_OR_RETURN(const auto search,
                         optimizers::CreateOptimizer(optimizer, problem, {}));
   HONE_ASSIGN_OR_RETURN(
@@ -26,7 +25,9 @@ absl::StatusOr<double> BestBy(const char* optimizer,
   return result.best->measurement.cost;
 }
 
-}  // namespace
+absl::StatusOr<double> BestTileNs(const tuning::TileProblem& problem) {
+  return BestTileNs("exhaustive", problem, std::numeric_limits<int64_t>::max());
+}
 
 absl::StatusOr<TileTimes> TileLevel::TimesOf(const hlo::Module& fused) {
   HONE_ASSIGN_OR_RETURN(const backends::TpuModule module,
@@ -54,12 +55,10 @@ absl::StatusOr<TileTimes> TileLevel::Search(
   once.executions = 1;
   const std::unique_ptr<tuning::TileProblem> problem =
       tuning::MakeTpuTileProblem(once, tpu_, /*with_flags=*/false);
-  HONE_ASSIGN_OR_RETURN(times.by_xtat, BestBy("xtat", *problem, budget_));
+  HONE_ASSIGN_OR_RETURN(times.by_xtat, BestTileNs("xtat", *problem, budget_));
   times.best = std::min(times.by_default, times.by_xtat);
   if (hlo::TileSpace(problem->tiled()).tile_count() <= tiles_) {
-    HONE_ASSIGN_OR_RETURN(
-        times.best,
-        BestBy("exhaustive", *problem, std::numeric_limits<int64_t>::max()));
+    HONE_ASSIGN_OR_RETURN(times.best, BestTileNs(*problem));
   }
   return times;
 }

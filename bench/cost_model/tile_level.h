@@ -10,8 +10,17 @@
 #include "backends/tpu_sim/tpu_module.h"
 #include "base/hash.h"
 #include "hlo/ir/module.h"
+#include "tuning/tasks/tile_problem.h"
 
 namespace hone::bench {
+
+// Returns the least time that an optimizer measures of a kernel's tiles in so
+// many trials. Errors: those of the optimizer and of measuring.
+absl::StatusOr<double> BestTileNs(const char* optimizer,
+                                  const tuning::TileProblem& problem,
+                                  int64_t trials);
+// Returns the least time of all tiles.
+absl::StatusOr<double> BestTileNs(const tuning::TileProblem& problem);
 
 // The time of a program in nanoseconds, by how its kernels' tiles are chosen.
 struct TileTimes {

@@ -11,6 +11,7 @@
 #include "backends/tpu_sim/tpu_module.h"
 #include "base/prediction_metrics.h"
 #include "base/rng.h"
+#include "base/statistics.h"
 #include "base/status_macros.h"
 #include "costmodels/kernel_graph.h"
 #include "costmodels/tile_features.h"
@@ -74,13 +75,6 @@ TimedTiles TimeKernel(const backends::TpuKernel& kernel,
   return timed;
 }
 
-double MeanOf(const std::vector<double>& values) {
-  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
-
 }  // namespace
 
 absl::StatusOr<TimedProgram> TimeTiles(
@@ -128,7 +122,7 @@ TpuErrors ErrorsOf(const TimedProgram& program,
           .top5 = 100 * (best_of_five / best - 1),
           .mape = MeanAbsolutePercentageError(times, predicted),
           .long_mape = MeanAbsolutePercentageError(long_times, long_predicted),
-          .tile_tau = MeanOf(taus),
+          .tile_tau = Mean(taus),
           .time_tau = KendallTau(times, predicted)};
 }
 
@@ -149,15 +143,9 @@ absl::StatusOr<std::vector<TilePrediction>> PredictTiles(
     for (const std::vector<float>& config : configs) {
       queries.push_back({&graph, config});
     }
-    HONE_ASSIGN_OR_RETURN(const auto order,
-                          model.Predict(tuning::kTpuTileHead, queries));
-    HONE_ASSIGN_OR_RETURN(const auto time,
-                          model.Predict(tuning::kTpuTimeHead, queries));
-    TilePrediction& prediction = predictions.emplace_back();
-    prediction.order.assign(order.values.begin(), order.values.end());
-    for (const float value : time.values) {
-      prediction.ns.push_back(std::exp(static_cast<double>(value)));
-    }
+    HONE_ASSIGN_OR_RETURN(predictions.emplace_back(),
+                          PredictChoices(model, tuning::kTpuTileHead,
+                                         tuning::kTpuTimeHead, queries));
   }
   return predictions;
 }
@@ -167,11 +155,11 @@ std::vector<TilePrediction> PredictTilesAnalytically(
   std::vector<TilePrediction> predictions;
   for (const TimedTiles& kernel : program.kernels) {
     const costmodels::TpuAnalytical model(*kernel.kernel, tuning::PeaksOf(tpu));
-    TilePrediction& prediction = predictions.emplace_back();
+    std::vector<double> ns;
     for (const hlo::KernelConfig& config : kernel.configs) {
-      prediction.ns.push_back(model.PredictNs(config));
+      ns.push_back(model.PredictNs(config));
     }
-    prediction.order = prediction.ns;
+    predictions.push_back(OrderedByTime(std::move(ns)));
   }
   return predictions;
 }

@@ -12,6 +12,7 @@
 
 #include "backends/tpu_sim/tpu.h"
 #include "base/hash.h"
+#include "bench/cost_model/choice_prediction.h"
 #include "bench/cost_model/tpu_programs.h"
 #include "hlo/tiles/kernel_config.h"
 #include "hlo/tiles/tiled_kernel.h"
@@ -44,13 +45,8 @@ absl::StatusOr<TimedProgram> TimeTiles(
     const TpuProgram& program, const backends::Tpu& tpu, int64_t max_tiles,
     uint64_t seed, const absl::flat_hash_set<Hash128>& known = {});
 
-// The predictions of a model for a kernel's configurations. Both [tiles].
-struct TilePrediction {
-  // In the order of times: of learned models the head for tiles.
-  std::vector<double> order;
-  // Nanoseconds.
-  std::vector<double> ns;
-};
+// The predictions of a model for a kernel's tiles.
+using TilePrediction = ChoicePrediction;
 
 // The errors of a model on one program, per cent, as in Kaufman et al., "A
 // Learned Performance Model for Tensor Processing Units", 2021.

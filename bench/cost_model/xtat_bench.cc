@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <memory>
 #include <utility>
 
@@ -16,6 +15,7 @@
 #include "base/hash.h"
 #include "base/status_macros.h"
 #include "bench/corpus.h"
+#include "bench/cost_model/tile_level.h"
 #include "bench/cost_model/tpu_programs.h"
 #include "bench/plot.h"
 #include "hlo/analysis/fingerprint.h"
@@ -27,18 +27,6 @@ namespace hone::bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// The best time of a kernel's tiles, by trying all.
-absl::StatusOr<double> BestNs(const tuning::TileProblem& problem) {
-  HONE_ASSIGN_OR_RETURN(const auto search,
-                        optimizers::CreateOptimizer("exhaustive", problem, {}));
-  HONE_ASSIGN_OR_RETURN(
-      const optimizers::SearchResult result,
-      optimizers::RunSearch(problem, *search,
-                            {.trials = std::numeric_limits<int64_t>::max()},
-                            SystemClock()));
-  return result.best->measurement.cost;
-}
 
 // The numbers of measurements after which searches are compared: the budgets,
 // and for curves those between at distances of 5 %, all of the first 20.
@@ -53,12 +41,10 @@ std::vector<int64_t> Counts(const std::vector<int64_t>& budgets) {
   return counts;
 }
 
-// The results of one optimizer: by measurements, the logarithms of what it
-// reaches of the best tile's speed, of all kernels and seeds.
-struct Row {
-  std::string optimizer;
-  std::vector<std::vector<double>> reached;  // [seeds][counts], sums
-  std::vector<int64_t> near_best;            // [budgets], within 5 %
+// After each of the counts, the ratio is the share of the best tile's speed.
+struct Row : SearchRow {
+  // Kernels and seeds that come within 5 % of it.
+  std::vector<int64_t> near_best;  // [budgets]
 };
 
 class XtatBench {
@@ -66,10 +52,8 @@ class XtatBench {
   explicit XtatBench(const XtatBenchOptions& options)
       : options_(options), counts_(Counts(options.budgets)) {
     for (const std::string& optimizer : options.optimizers) {
-      rows_.push_back({optimizer,
-                       std::vector<std::vector<double>>(
-                           static_cast<size_t>(options.seeds),
-                           std::vector<double>(counts_.size())),
+      rows_.push_back({MakeSearchRow(optimizer, counts_.size(),
+                                     static_cast<size_t>(options.seeds)),
                        std::vector<int64_t>(options.budgets.size())});
     }
   }
@@ -105,21 +89,15 @@ class XtatBench {
   }
 
   Json Finish(std::ostream& out) const {
-    out << "| optimizer |";
-    for (const int64_t budget : options_.budgets) {
-      out << absl::StrFormat(" %d | spread |", budget);
-    }
-    out << " within 5 % with the last |\n|---|";
-    for (size_t i = 0; i < 2 * options_.budgets.size(); ++i) out << "---|";
-    out << "---|\n";
+    PrintSearchHead("optimizer", options_.budgets, {"within 5 % with the last"},
+                    out);
     Json table = Json::array();
     for (const Row& row : rows_) {
       out << "| " << row.optimizer << " |";
       Json budgets = Json::array();
       for (size_t b = 0; b < options_.budgets.size(); ++b) {
-        const Speed speed = SpeedOf(row, CountIndex(options_.budgets[b]));
-        out << absl::StrFormat(" %.4f | %.4f to %.4f |", speed.mean,
-                               speed.least, speed.most);
+        const Spread speed = SpeedOf(row, CountIndex(options_.budgets[b]));
+        out << SpreadCells(speed);
         budgets.push_back({{"measurements", options_.budgets[b]},
                            {"speed", speed.mean},
                            {"least", speed.least},
@@ -154,23 +132,8 @@ class XtatBench {
   }
 
  private:
-  // Of all kernels, the geometric mean; over seeds.
-  struct Speed {
-    double mean = 0;
-    double least = std::numeric_limits<double>::infinity();
-    double most = 0;
-  };
-
-  Speed SpeedOf(const Row& row, size_t count) const {
-    Speed speed;
-    for (const std::vector<double>& seed : row.reached) {
-      const double mean = std::exp(seed[count] / static_cast<double>(kernels_));
-      speed.mean += mean;
-      speed.least = std::min(speed.least, mean);
-      speed.most = std::max(speed.most, mean);
-    }
-    speed.mean /= static_cast<double>(row.reached.size());
-    return speed;
+  Spread SpeedOf(const Row& row, size_t count) const {
+    return SpreadOf(row.sums[count], kernels_);
   }
 
   size_t CountIndex(int64_t budget) const {
@@ -183,10 +146,11 @@ class XtatBench {
                     const backends::Tpu& tpu) {
     const std::unique_ptr<tuning::TileProblem> problem =
         tuning::MakeTpuTileProblem(kernel, tpu, /*with_flags=*/false);
-    HONE_ASSIGN_OR_RETURN(const double best, BestNs(*problem));
+    HONE_ASSIGN_OR_RETURN(const double best, BestTileNs(*problem));
     for (Row& row : rows_) {
-      for (size_t seed = 0; seed < row.reached.size(); ++seed) {
-        HONE_RETURN_IF_ERROR(Search(*problem, best, seed, row));
+      for (int32_t seed = 0; seed < options_.seeds; ++seed) {
+        HONE_RETURN_IF_ERROR(
+            Search(*problem, best, static_cast<size_t>(seed), row));
       }
     }
     ++kernels_;
@@ -194,7 +158,7 @@ class XtatBench {
   }
 
   absl::Status Search(const tuning::TileProblem& problem, double best,
-                      uint64_t seed, Row& row) const {
+                      size_t seed, Row& row) const {
     HONE_ASSIGN_OR_RETURN(
         const auto search,
         optimizers::CreateOptimizer(row.optimizer, problem, {.seed = seed}));
@@ -217,7 +181,7 @@ class XtatBench {
       return best / found[trials - 1];
     };
     for (size_t i = 0; i < counts_.size(); ++i) {
-      row.reached[seed][i] += std::log(speed_after(counts_[i]));
+      row.sums[i][seed] += std::log(speed_after(counts_[i]));
     }
     for (size_t b = 0; b < options_.budgets.size(); ++b) {
       constexpr double kNear = 0.95;
@@ -237,26 +201,14 @@ class XtatBench {
 
 absl::StatusOr<Json> RunXtatBench(const XtatBenchOptions& options,
                                   std::ostream& out) {
-  HONE_ASSIGN_OR_RETURN(const backends::Tpu tpu,
-                        backends::FindTpu(options.tpu));
-  if (options.budgets.empty() ||
-      !std::is_sorted(options.budgets.begin(), options.budgets.end())) {
-    return absl::InvalidArgumentError(
-        "--budgets: not ascending, expected the least first");
-  }
-  HONE_ASSIGN_OR_RETURN(const FamilySplit split,
-                        ReadFamilySplit(options.split));
-  HONE_ASSIGN_OR_RETURN(
-      const std::vector<TpuProgram> programs,
-      ReadTpuPrograms(options.corpus, options.partitions, options.only));
+  HONE_ASSIGN_OR_RETURN(const TunedPrograms tuned, ReadTunedPrograms(options));
   if (!options.plots.empty()) {
     HONE_RETURN_IF_ERROR(MakePlotFolder(options.plots));
   }
   const std::string machine = DescribeMachine();
   XtatBench bench(options);
-  for (const TpuProgram& program : programs) {
-    if (!split.test.contains(program.family)) continue;
-    HONE_RETURN_IF_ERROR(bench.Add(program, tpu));
+  for (const TpuProgram& program : tuned.programs) {
+    HONE_RETURN_IF_ERROR(bench.Add(program, tuned.tpu));
   }
   if (bench.kernels() == 0) {
     return absl::InvalidArgumentError(

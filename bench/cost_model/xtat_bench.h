@@ -4,26 +4,17 @@
 #include <cstdint>
 #include <ostream>
 #include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include <nlohmann/json.hpp>
 
+#include "bench/cost_model/search_comparison.h"
+
 namespace hone::bench {
 
-struct XtatBenchOptions {
-  std::vector<std::string> optimizers = {"random",  "beam",   "annealing",
-                                         "genetic", "greedy", "xtat"};
-  // Measurements, ascending, the default's included.
-  std::vector<int64_t> budgets = {6, 8, 16, 32, 64};
-  int32_t seeds = 5;
-  std::string tpu = "v4";
-  // The split whose test families are tuned (ReadFamilySplit).
-  std::string split = "bench/data/cost_model/tpu_split.json";
-  std::string corpus = "bench/data/corpus";
-  std::string partitions = "bench/data/partition";
-  // A regular expression that program names must match; empty: all.
-  std::string only;
+struct XtatBenchOptions : SearchComparisonOptions {
+  XtatBenchOptions() { budgets = {6, 8, 16, 32, 64}; }
+
   // Kernels of each program: those that take the most of its time.
   int64_t kernels = 6;
   // Kernels with more tiles are left out: the best is found by trying all.
@@ -37,7 +28,7 @@ struct XtatBenchOptions {
 // of measurements, as the share of the best tile's speed that they reach, on
 // programs of families that the cost model was never trained on. Every search
 // measures the default tile first. Prints the table to `out` and returns it as
-// JSON. Errors: those of reading programs and split, and of the optimizers.
+// JSON. Errors: those of ReadTunedPrograms and of the optimizers.
 absl::StatusOr<nlohmann::ordered_json> RunXtatBench(
     const XtatBenchOptions& options, std::ostream& out);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <memory>
 #include <utility>
 
@@ -31,38 +30,10 @@ using Json = nlohmann::ordered_json;
 // its budget.
 constexpr int64_t kCandidatesPerMeasurement = 50;
 
-// The mean of a figure over seeds, with its least and its most.
-struct Spread {
-  double mean = 0;
-  double least = std::numeric_limits<double>::infinity();
-  double most = 0;
-};
-
-// The sums, by seed, of the logarithms of what programs have left of their
-// default time; or of a method without seeds, with one.
-using LogSums = std::vector<double>;
-
-Spread SpreadOf(const LogSums& sums, int64_t programs) {
-  Spread spread;
-  for (const double sum : sums) {
-    const double left = std::exp(sum / static_cast<double>(programs));
-    spread.mean += left / static_cast<double>(sums.size());
-    spread.least = std::min(spread.least, left);
-    spread.most = std::max(spread.most, left);
-  }
-  return spread;
-}
-
 Json ToJson(const Spread& spread) {
   return {
       {"left", spread.mean}, {"least", spread.least}, {"most", spread.most}};
 }
-
-// The results of one optimizer.
-struct Row {
-  std::string optimizer;
-  std::vector<LogSums> left;  // [budgets]
-};
 
 // What a search found: after each measured program the least time so far, and
 // the decision that has the last of these.
@@ -82,8 +53,8 @@ class XtatFusionBench {
         tuned_fusion_best_tiles_(seeds()),
         tuned_fusion_(seeds()) {
     for (const std::string& optimizer : options.optimizers) {
-      rows_.push_back({optimizer, std::vector<LogSums>(options.budgets.size(),
-                                                       LogSums(seeds()))});
+      rows_.push_back(
+          MakeSearchRow(optimizer, options.budgets.size(), seeds()));
     }
   }
 
@@ -123,7 +94,7 @@ class XtatFusionBench {
     HONE_RETURN_IF_ERROR(AddTiles(*problem, problem->DefaultCandidate(),
                                   by_default, default_tiles_,
                                   default_best_tiles_, nullptr));
-    for (Row& row : rows_) {
+    for (SearchRow& row : rows_) {
       double at_last = 0;
       for (size_t seed = 0; seed < seeds(); ++seed) {
         HONE_ASSIGN_OR_RETURN(const Found found,
@@ -133,7 +104,7 @@ class XtatFusionBench {
           const size_t measured = std::min(
               static_cast<size_t>(options_.budgets[b]), found.least_ns.size());
           const double left = found.least_ns[measured - 1] / by_default;
-          row.left[b][seed] += std::log(left);
+          row.sums[b][seed] += std::log(left);
           if (b + 1 == options_.budgets.size()) at_last += std::log(left);
         }
         if (row.optimizer != "xtat") continue;
@@ -148,26 +119,20 @@ class XtatFusionBench {
   }
 
   Json Finish(std::ostream& out) const {
-    out << "| search |";
-    for (const int64_t budget : options_.budgets) {
-      out << absl::StrFormat(" %d | spread |", budget);
-    }
-    out << "\n|---|";
-    for (size_t i = 0; i < 2 * options_.budgets.size(); ++i) out << "---|";
+    PrintSearchHead("search", options_.budgets, {}, out);
     const double greedy = SpreadOf({greedy_}, programs_).mean;
-    out << "\n| greedy fusion, one decision |";
+    out << "| greedy fusion, one decision |";
     for (size_t b = 0; b < options_.budgets.size(); ++b) {
       out << absl::StrFormat(" %.4f | |", greedy);
     }
     out << "\n";
     Json searches = Json::array();
-    for (const Row& row : rows_) {
+    for (const SearchRow& row : rows_) {
       out << "| " << row.optimizer << " |";
       Json budgets = Json::array();
       for (size_t b = 0; b < options_.budgets.size(); ++b) {
-        const Spread spread = SpreadOf(row.left[b], programs_);
-        out << absl::StrFormat(" %.4f | %.4f to %.4f |", spread.mean,
-                               spread.least, spread.most);
+        const Spread spread = SpreadOf(row.sums[b], programs_);
+        out << SpreadCells(spread);
         Json budget = ToJson(spread);
         budget["measurements"] = options_.budgets[b];
         budgets.push_back(std::move(budget));
@@ -246,7 +211,7 @@ class XtatFusionBench {
 
   void PrintPrograms(std::ostream& out) const {
     out << "\n| program | decisions | default, us | greedy fusion |";
-    for (const Row& row : rows_) out << " " << row.optimizer << " |";
+    for (const SearchRow& row : rows_) out << " " << row.optimizer << " |";
     out << "\n|---|---|---|---|";
     for (size_t i = 0; i < rows_.size(); ++i) out << "---|";
     out << "\n";
@@ -256,7 +221,7 @@ class XtatFusionBench {
                              program["decisions"].get<int64_t>(),
                              program["default_ns"].get<double>() / 1e3,
                              program["greedy_fusion"].get<double>());
-      for (const Row& row : rows_) {
+      for (const SearchRow& row : rows_) {
         out << absl::StrFormat(" %.4f |", program[row.optimizer].get<double>());
       }
       out << "\n";
@@ -269,8 +234,8 @@ class XtatFusionBench {
     const auto line = [&](const char* fusion, const char* tiles,
                           const LogSums& sums) {
       const Spread spread = SpreadOf(sums, programs_);
-      out << absl::StrFormat("| %s | %s | %.4f | %.4f to %.4f |\n", fusion,
-                             tiles, spread.mean, spread.least, spread.most);
+      out << "| " << fusion << " | " << tiles << " |" << SpreadCells(spread)
+          << "\n";
       Json json = {{"fusion", fusion}, {"tiles", tiles}};
       json.update(ToJson(spread));
       lines.push_back(std::move(json));
@@ -287,7 +252,8 @@ class XtatFusionBench {
   const XtatFusionBenchOptions& options_;
   const backends::Tpu& tpu_;
   TileLevel tile_level_;
-  std::vector<Row> rows_;
+  // What is left of the default's time.
+  std::vector<SearchRow> rows_;
   int64_t programs_ = 0;
   Json per_program_ = Json::array();
   // Sums of logarithms, as LogSums.
@@ -303,22 +269,10 @@ class XtatFusionBench {
 
 absl::StatusOr<Json> RunXtatFusionBench(const XtatFusionBenchOptions& options,
                                         std::ostream& out) {
-  HONE_ASSIGN_OR_RETURN(const backends::Tpu tpu,
-                        backends::FindTpu(options.tpu));
-  if (options.budgets.empty() ||
-      !std::is_sorted(options.budgets.begin(), options.budgets.end())) {
-    return absl::InvalidArgumentError(
-        "--budgets: not ascending, expected the least first");
-  }
-  HONE_ASSIGN_OR_RETURN(const FamilySplit split,
-                        ReadFamilySplit(options.split));
-  HONE_ASSIGN_OR_RETURN(
-      const std::vector<TpuProgram> programs,
-      ReadTpuPrograms(options.corpus, options.partitions, options.only));
+  HONE_ASSIGN_OR_RETURN(const TunedPrograms tuned, ReadTunedPrograms(options));
   const std::string machine = DescribeMachine();
-  XtatFusionBench bench(options, tpu);
-  for (const TpuProgram& program : programs) {
-    if (!split.test.contains(program.family)) continue;
+  XtatFusionBench bench(options, tuned.tpu);
+  for (const TpuProgram& program : tuned.programs) {
     HONE_RETURN_IF_ERROR(bench.Add(program));
   }
   if (bench.programs() == 0) {

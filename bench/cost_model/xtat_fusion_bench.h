@@ -3,29 +3,20 @@
 
 #include <cstdint>
 #include <ostream>
-#include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include <nlohmann/json.hpp>
 
+#include "bench/cost_model/search_comparison.h"
+
 namespace hone::bench {
 
-struct XtatFusionBenchOptions {
-  std::vector<std::string> optimizers = {"random",  "beam",   "annealing",
-                                         "genetic", "greedy", "xtat"};
-  // Programs measured, ascending, the default's included.
-  std::vector<int64_t> budgets = {8, 16, 32, 64};
-  int32_t seeds = 5;
+// `budgets` are of programs measured.
+struct XtatFusionBenchOptions : SearchComparisonOptions {
+  XtatFusionBenchOptions() { budgets = {8, 16, 32, 64}; }
+
   // The programs that xtat measures at a time.
   int32_t top_k = 10;
-  std::string tpu = "v4";
-  // The split whose test families are tuned (ReadFamilySplit).
-  std::string split = "bench/data/cost_model/tpu_split.json";
-  std::string corpus = "bench/data/corpus";
-  std::string partitions = "bench/data/partition";
-  // A regular expression that program names must match; empty: all.
-  std::string only;
   // Programs with more decisions (of fusion and of layout) are left out.
   int64_t decisions = 1500;
   // Measurements of each kernel's tiles, for the best decision of each search;
@@ -44,7 +35,7 @@ struct XtatFusionBenchOptions {
 // without a model measure whole programs, as on hardware: no kernel's time is
 // known by itself. A candidate that breaks a rule, or that was measured before,
 // is no measurement. Prints the tables to `out` and returns them as JSON.
-// Errors: those of reading programs and split, and of the optimizers.
+// Errors: those of ReadTunedPrograms and of the optimizers.
 absl::StatusOr<nlohmann::ordered_json> RunXtatFusionBench(
     const XtatFusionBenchOptions& options, std::ostream& out);
 

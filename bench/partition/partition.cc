@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -42,11 +41,6 @@ absl::StatusOr<tuning::PartitionObjective> ObjectiveOf(
   return absl::InvalidArgumentError(absl::StrCat(
       "--objective '", name, "', expected one of: ", tuning::kMaxLoad, ", ",
       tuning::kInterval));
-}
-
-double Mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) /
-         static_cast<double>(values.size());
 }
 
 double StandardDeviation(const std::vector<double>& values) {

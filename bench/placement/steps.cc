@@ -6,7 +6,6 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <regex>
 #include <utility>
 
@@ -116,11 +115,6 @@ std::vector<std::string> ComparedWith(const Method& method) {
     columns.push_back(search);
   }
   return columns;
-}
-
-double Mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) /
-         static_cast<double>(values.size());
 }
 
 // The times of each column by model, of those that have one.

@@ -27,6 +27,11 @@ TEST(Median, OfOddAndEvenSamples) {
   EXPECT_EQ(Median({5, 1, 3, 4}), 3.5);
 }
 
+TEST(Mean, IsTheSumByTheSize) {
+  EXPECT_DOUBLE_EQ(Mean({1, 2, 6}), 3);
+  EXPECT_TRUE(std::isnan(Mean({})));
+}
+
 TEST(GeometricMean, IsTheRootOfTheProduct) {
   EXPECT_DOUBLE_EQ(GeometricMean({2, 8}), 4);
   // Neither overflows nor underflows on the way.

@@ -48,10 +48,16 @@ class TileTest(Scratch):
         self.assertEqual(result["optimizer"],
                          "xtat:top_k=2:refresh=0:proposer=annealing")
         for text, expected in (("xtat:top_k=0", "'top_k=0', expected a whole"),
-                               ("annealing:top_k=2", "has no options")):
+                               ("annealing:top_k=2", "has no options"),
+                               ("xtat:topk=2", "'topk=2', expected top_k=N")):
             self.one_line_error(
                 hone("tune", self.write("layer.hlo", LAYER), "--local",
                      "--task", "tile", "--optimizer", text), 2, expected)
+
+    def test_help_has_the_options_of_xtat_and_their_defaults(self):
+        text = " ".join(hone("tune", "--help").stdout.split())
+        self.assertIn("xtat:top_k=5:refresh=1:predictions=2048", text)
+        self.assertIn("proposer=OPTIMIZER", text)
 
     def test_fusion_for_a_tpu(self):
         tuned = self.folder / "fused.hlo"

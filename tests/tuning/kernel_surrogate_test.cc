@@ -20,6 +20,7 @@
 #include "optimizers/registry.h"
 #include "optimizers/search.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/fake_cost_model.h"
 #include "tests/support/status_matchers.h"
 #include "tests/tuning/sample_modules.h"
 #include "tests/tuning/scripted_kernels.h"
@@ -41,30 +42,12 @@ ENTRY main {
 )";
 
 // Scores programs by the number of their loops and statements: more are better.
-class FakeModel final : public learning::CostPredictor {
- public:
-  const learning::CostSpec& spec() const override { return KernelCostSpec(); }
-  absl::StatusOr<learning::CostPredictions> Predict(
-      int32_t head,
-      absl::Span<const learning::CostQuery> queries) const override {
-    EXPECT_EQ(head, kKernelScheduleHead);
-    learning::CostPredictions predictions;
-    for (const learning::CostQuery& query : queries) {
-      EXPECT_EQ(query.config.size(), costmodels::LoopFeatureNames().size());
-      predictions.values.push_back(
-          -0.01F * static_cast<float>(query.graph->node_kinds.size()));
-      predictions.deviations.push_back(0);
-    }
-    return predictions;
-  }
-  absl::Status Refine(absl::Span<const learning::CostGroup>) override {
-    return absl::OkStatus();
-  }
-  std::string Serialize() const override { return ""; }
-  std::unique_ptr<learning::CostPredictor> Clone() const override {
-    return std::make_unique<FakeModel>();
-  }
-};
+double FakeScore(int32_t head, const learning::CostQuery& query,
+                 size_t /*refinements*/) {
+  EXPECT_EQ(head, kKernelScheduleHead);
+  EXPECT_EQ(query.config.size(), costmodels::LoopFeatureNames().size());
+  return -0.01F * static_cast<float>(query.graph->node_kinds.size());
+}
 
 class KernelSurrogateTest : public ::testing::Test {
  protected:
@@ -125,7 +108,7 @@ class KernelSurrogateTest : public ::testing::Test {
   }
 
   ScriptedKernels kernels_;
-  FakeModel model_;
+  const testing::FakeCostModel model_{KernelCostSpec(), FakeScore};
   const KernelProblem problem_{Options()};
   const std::unique_ptr<space::Surrogate> surrogate_ =
       problem_.MakeSurrogate().value();

@@ -16,6 +16,7 @@
 #include "optimizers/registry.h"
 #include "optimizers/search.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/fake_cost_model.h"
 #include "tests/support/status_matchers.h"
 #include "tuning/tasks/module_tiles_problem.h"
 #include "tuning/tasks/tile_surrogate.h"
@@ -150,47 +151,20 @@ TEST(TileProblem, WhatIsOutsideTheSpaceIsInvalid) {
 }
 
 // A model that knows how large tiles are, and nothing of flags but buffers.
-class FakeModel final : public learning::CostPredictor {
- public:
-  const learning::CostSpec& spec() const override { return TpuCostSpec(); }
-  absl::StatusOr<learning::CostPredictions> Predict(
-      int32_t head,
-      absl::Span<const learning::CostQuery> queries) const override {
-    learning::CostPredictions predictions;
-    const auto feature = [](const learning::CostQuery& query,
-                            const char* name) {
-      const auto& names = costmodels::TileFeatureNames();
-      const auto at = std::find(names.begin(), names.end(), name);
-      return query.config[static_cast<size_t>(at - names.begin())];
-    };
-    for (const learning::CostQuery& query : queries) {
-      predictions.values.push_back(head == kTpuTileHead
-                                       ? -feature(query, "sublane")
-                                       : -feature(query, "three_buffers"));
-      predictions.deviations.push_back(0);
-    }
-    return predictions;
-  }
-  absl::Status Refine(absl::Span<const learning::CostGroup> groups) override {
-    refined->push_back(groups[0].samples.size());
-    last_log_time = groups[0].samples.back().log_time;
-    return absl::OkStatus();
-  }
-  std::string Serialize() const override { return ""; }
-  std::unique_ptr<learning::CostPredictor> Clone() const override {
-    auto clone = std::make_unique<FakeModel>();
-    clone->refined = refined;
-    return clone;
-  }
-
-  static inline double last_log_time = 0;
-  std::shared_ptr<std::vector<size_t>> refined =
-      std::make_shared<std::vector<size_t>>();
-};
+testing::FakeCostModel FakeModel() {
+  return {TpuCostSpec(), [](int32_t head, const learning::CostQuery& query,
+                            size_t /*refinements*/) {
+            const auto& names = costmodels::TileFeatureNames();
+            const auto at =
+                std::find(names.begin(), names.end(),
+                          head == kTpuTileHead ? "sublane" : "three_buffers");
+            return -query.config[static_cast<size_t>(at - names.begin())];
+          }};
+}
 
 TEST(TileSurrogate, TilesAndFlagsAddUpAndWhatDoesNotFitIsInvalid) {
   const TileProblem problem(Options());
-  const FakeModel model;
+  const testing::FakeCostModel model = FakeModel();
   const auto surrogate = MakeTileSurrogateOf(problem, model);
   const auto cost = [&](const char* text) {
     return *surrogate->problem().Measure(
@@ -209,7 +183,7 @@ TEST(TileSurrogate, TilesAndFlagsAddUpAndWhatDoesNotFitIsInvalid) {
 
 TEST(TileSurrogate, LearnsFromAllTrialsThatHaveATime) {
   const TileProblem problem(Options());
-  const FakeModel model;
+  const testing::FakeCostModel model = FakeModel();
   const auto surrogate = MakeTileSurrogateOf(problem, model);
   const auto trial = [&](const char* text) {
     space::Trial made;
@@ -218,21 +192,23 @@ TEST(TileSurrogate, LearnsFromAllTrialsThatHaveATime) {
     return made;
   };
   surrogate->Learn({trial("output=8,128 reduction=128")});
-  EXPECT_TRUE(model.refined->empty());
+  EXPECT_TRUE(model.refinements().empty());
   surrogate->Learn({trial("output=512,256 reduction=1024"),
                     trial("output=64,128 reduction=128")});
   surrogate->Learn({trial("output=128,128 reduction=128")});
-  EXPECT_THAT(*model.refined, ::testing::ElementsAre(2, 3));
+  ASSERT_EQ(model.refinements().size(), 2);
+  EXPECT_EQ(model.refinements()[0][0].samples.size(), 2);
+  EXPECT_EQ(model.refinements()[1][0].samples.size(), 3);
   // Three buffers are predicted to save a unit, which the tile has not.
   const space::Trial flags = trial("output=128,128 reduction=128 buffers=3");
   surrogate->Learn({flags});
-  EXPECT_NEAR(FakeModel::last_log_time, std::log(flags.measurement.cost) + 1,
-              1e-6);
+  EXPECT_NEAR(model.refinements().back()[0].samples.back().log_time,
+              std::log(flags.measurement.cost) + 1, 1e-6);
 }
 
 TEST(TileSurrogate, XtatMeasuresWhatItLikes) {
   TileProblemOptions options = Options();
-  const FakeModel model;
+  const testing::FakeCostModel model = FakeModel();
   options.make_surrogate = [&model](const TileProblem& problem) {
     return MakeTileSurrogateOf(problem, model);
   };

@@ -19,6 +19,7 @@
 #include "optimizers/search.h"
 #include "tests/hlo/fusion/support.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/fake_cost_model.h"
 #include "tests/support/status_matchers.h"
 #include "tuning/tasks/tile_surrogate.h"
 
@@ -45,50 +46,14 @@ ENTRY main {
 
 // Takes a kernel of N instructions for one of exp(N / 4) ns, and half as much
 // more after each refinement.
-class FakeModel final : public learning::CostPredictor {
- public:
-  const learning::CostSpec& spec() const override { return TpuCostSpec(); }
-  absl::StatusOr<learning::CostPredictions> Predict(
-      int32_t head,
-      absl::Span<const learning::CostQuery> queries) const override {
-    EXPECT_EQ(head, kTpuTimeHead);
-    asked->push_back(queries.size());
-    learning::CostPredictions predictions;
-    for (const learning::CostQuery& query : queries) {
-      predictions.values.push_back(static_cast<float>(
-          static_cast<double>(query.graph->node_kinds.size()) / 4 +
-          std::log(1 + 0.5 * static_cast<double>(refined->size()))));
-      predictions.deviations.push_back(0);
-    }
-    return predictions;
-  }
-  absl::Status Refine(absl::Span<const learning::CostGroup> groups) override {
-    for (const learning::CostGroup& group : groups) {
-      EXPECT_EQ(group.head, kTpuTimeHead);
-    }
-    refined->push_back(groups.size());
-    return absl::OkStatus();
-  }
-  std::string Serialize() const override { return ""; }
-  std::unique_ptr<learning::CostPredictor> Clone() const override {
-    auto clone = std::make_unique<FakeModel>();
-    clone->refined = refined;
-    clone->asked = asked;
-    return clone;
-  }
-
-  // The number of kernels of each refinement.
-  std::shared_ptr<std::vector<size_t>> refined =
-      std::make_shared<std::vector<size_t>>();
-  // The number of queries of each prediction.
-  std::shared_ptr<std::vector<size_t>> asked =
-      std::make_shared<std::vector<size_t>>();
-};
+double FakeLogTime(size_t instructions, size_t refinements) {
+  return static_cast<double>(instructions) / 4 +
+         std::log(1 + 0.5 * static_cast<double>(refinements));
+}
 
 double FakeTime(const hlo::Module& kernel, size_t refinements) {
-  return std::exp(static_cast<double>(kernel.entry_computation().live_count()) /
-                  4) *
-         (1 + 0.5 * static_cast<double>(refinements));
+  const int64_t instructions = kernel.entry_computation().live_count();
+  return std::exp(FakeLogTime(static_cast<size_t>(instructions), refinements));
 }
 
 absl::StatusOr<hlo::KernelConfig> WholeTile(const hlo::Module& kernel) {
@@ -136,7 +101,12 @@ class TpuFusionSurrogateTest : public ::testing::Test {
                             hlo::RandomLayouts(problem.space(), rng)})};
   }
 
-  FakeModel model_;
+  const testing::FakeCostModel model_{
+      TpuCostSpec(),
+      [](int32_t head, const learning::CostQuery& query, size_t refinements) {
+        EXPECT_EQ(head, kTpuTimeHead);
+        return FakeLogTime(query.graph->node_kinds.size(), refinements);
+      }};
   int measured_ = 0;
   const space::Problem* predicted_ = nullptr;
 };
@@ -167,11 +137,11 @@ TEST_F(TpuFusionSurrogateTest, PredictsTheKernelsOfABatchTogether) {
   for (int i = 0; i < 20; ++i) {
     candidates.push_back(RandomCandidate(*problem, rng));
   }
-  model_.asked->clear();
+  const size_t before = model_.asked().size();
   HONE_ASSERT_OK_AND_ASSIGN(const auto predicted,
                             surrogate->problem().MeasureBatch(candidates));
-  ASSERT_EQ(model_.asked->size(), 1u);
-  EXPECT_GT((*model_.asked)[0], 5u);
+  ASSERT_EQ(model_.asked().size(), before + 1);
+  EXPECT_GT(model_.asked().back(), 5u);
   for (size_t i = 0; i < candidates.size(); ++i) {
     double expected = 0;
     for (const hlo::Kernel& kernel : KernelsOf(*problem, candidates[i])) {
@@ -193,10 +163,13 @@ TEST_F(TpuFusionSurrogateTest, KnowsTheKernelsOfMeasuredPrograms) {
   HONE_ASSERT_OK_AND_ASSIGN(space::Measurement predicted,
                             surrogate->problem().Measure(trial.candidate));
   EXPECT_DOUBLE_EQ(predicted.cost, trial.measurement.cost);
-  ASSERT_EQ(model_.refined->size(), 1u);
+  ASSERT_EQ(model_.refinements().size(), 1u);
+  for (const learning::CostGroup& group : model_.refinements()[0]) {
+    EXPECT_EQ(group.head, kTpuTimeHead);
+  }
   // Nothing new: not refined again.
   surrogate->Learn({&trial, 1});
-  EXPECT_EQ(model_.refined->size(), 1u);
+  EXPECT_EQ(model_.refinements().size(), 1u);
   // Others are predicted by the refined model.
   Rng rng(2);
   int others = 0;
@@ -230,7 +203,7 @@ TEST_F(TpuFusionSurrogateTest, LearnsNothingFromWhatDoesNotRun) {
   trial.candidate = problem->DefaultCandidate();
   trial.measurement.outcome = space::Outcome::kInvalid;
   surrogate->Learn({&trial, 1});
-  EXPECT_TRUE(model_.refined->empty());
+  EXPECT_TRUE(model_.refinements().empty());
 }
 
 // That a kernel does not fit is known without running it.

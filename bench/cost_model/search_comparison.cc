@@ -1,0 +1,73 @@
+#include "bench/cost_model/search_comparison.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_format.h"
+
+#include "base/status_macros.h"
+
+namespace hone::bench {
+
+absl::StatusOr<TunedPrograms> ReadTunedPrograms(
+    const SearchComparisonOptions& options) {
+  TunedPrograms tuned;
+  HONE_ASSIGN_OR_RETURN(tuned.tpu, backends::FindTpu(options.tpu));
+  if (options.budgets.empty() ||
+      !std::is_sorted(options.budgets.begin(), options.budgets.end())) {
+    return absl::InvalidArgumentError(
+        "--budgets: not ascending, expected the least first");
+  }
+  HONE_ASSIGN_OR_RETURN(const FamilySplit split,
+                        ReadFamilySplit(options.split));
+  HONE_ASSIGN_OR_RETURN(
+      std::vector<TpuProgram> programs,
+      ReadTpuPrograms(options.corpus, options.partitions, options.only));
+  for (TpuProgram& program : programs) {
+    if (!split.test.contains(program.family)) continue;
+    tuned.programs.push_back(std::move(program));
+  }
+  return tuned;
+}
+
+Spread SpreadOf(const LogSums& sums, int64_t cases) {
+  Spread spread = {.least = std::numeric_limits<double>::infinity()};
+  for (const double sum : sums) {
+    const double ratio = std::exp(sum / static_cast<double>(cases));
+    spread.mean += ratio;
+    spread.least = std::min(spread.least, ratio);
+    spread.most = std::max(spread.most, ratio);
+  }
+  spread.mean /= static_cast<double>(sums.size());
+  return spread;
+}
+
+SearchRow MakeSearchRow(const std::string& optimizer, size_t counts,
+                        size_t seeds) {
+  return {optimizer, std::vector<LogSums>(counts, LogSums(seeds))};
+}
+
+void PrintSearchHead(absl::string_view first, absl::Span<const int64_t> budgets,
+                     absl::Span<const absl::string_view> further,
+                     std::ostream& out) {
+  out << "| " << first << " |";
+  for (const int64_t budget : budgets) {
+    out << absl::StrFormat(" %d | spread |", budget);
+  }
+  for (const absl::string_view name : further) out << " " << name << " |";
+  out << "\n|---|";
+  for (size_t i = 0; i < 2 * budgets.size() + further.size(); ++i) {
+    out << "---|";
+  }
+  out << "\n";
+}
+
+std::string SpreadCells(const Spread& spread) {
+  return absl::StrFormat(" %.4f | %.4f to %.4f |", spread.mean, spread.least,
+                         spread.most);
+}
+
+}  // namespace hone::bench

@@ -1,0 +1,79 @@
+#ifndef HONE_BENCH_COST_MODEL_SEARCH_COMPARISON_H_
+#define HONE_BENCH_COST_MODEL_SEARCH_COMPARISON_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+
+#include "backends/tpu_sim/tpu.h"
+#include "bench/cost_model/tpu_programs.h"
+
+namespace hone::bench {
+
+// What the comparisons of searches on simulated TPUs share: the programs that
+// are tuned, and a table of what each search reaches after so many
+// measurements.
+
+struct SearchComparisonOptions {
+  std::vector<std::string> optimizers = {"random",  "beam",   "annealing",
+                                         "genetic", "greedy", "xtat"};
+  // Measurements, ascending, the default's included.
+  std::vector<int64_t> budgets;
+  int32_t seeds = 5;
+  std::string tpu = "v4";
+  // The split whose test families are tuned (ReadFamilySplit).
+  std::string split = "bench/data/cost_model/tpu_split.json";
+  std::string corpus = "bench/data/corpus";
+  std::string partitions = "bench/data/partition";
+  // A regular expression that program names must match; empty: all.
+  std::string only;
+};
+
+// The TPU, and the programs of test families.
+struct TunedPrograms {
+  backends::Tpu tpu;
+  std::vector<TpuProgram> programs;
+};
+// Errors: those of reading TPU, split and programs; InvalidArgument for budgets
+// that are not ascending, or none.
+absl::StatusOr<TunedPrograms> ReadTunedPrograms(
+    const SearchComparisonOptions& options);
+
+// The sums over all cases (kernels or programs) of the logarithms of a ratio,
+// by seed; of a method without seeds, with one.
+using LogSums = std::vector<double>;
+
+// The geometric mean of a ratio over cases: the mean over seeds, the least and
+// the most.
+struct Spread {
+  double mean = 0;
+  double least = 0;
+  double most = 0;
+};
+// `sums` has at least one seed.
+Spread SpreadOf(const LogSums& sums, int64_t cases);
+
+// The results of one search, after each of several numbers of measurements.
+struct SearchRow {
+  std::string optimizer;
+  std::vector<LogSums> sums;  // [counts][seeds]
+};
+SearchRow MakeSearchRow(const std::string& optimizer, size_t counts,
+                        size_t seeds);
+
+// Prints the head of a table with a row for each search: two columns for each
+// budget, and `further` ones.
+void PrintSearchHead(absl::string_view first, absl::Span<const int64_t> budgets,
+                     absl::Span<const absl::string_view> further,
+                     std::ostream& out);
+// Returns the two cells of a budget.
+std::string SpreadCells(const Spread& spread);
+
+}  // namespace hone::bench
+
+#endif  // HONE_BENCH_COST_MODEL_SEARCH_COMPARISON_H_
