@@ -20,8 +20,8 @@ namespace {
 constexpr absl::string_view kOperationNames[] = {"float", "integer", "convert",
                                                  "divide", "transcendental"};
 static_assert(std::size(kOperationNames) == kOperationKinds);
-constexpr absl::string_view kFormNames[] = {"register", "scalar", "broadcast",
-                                            "contiguous", "scattered"};
+constexpr absl::string_view kFormNames[] = {
+    "register", "scalar", "broadcast", "contiguous", "scattered", "transposed"};
 static_assert(std::size(kFormNames) == kAccessForms);
 constexpr absl::string_view kCacheNames[] = {"l1", "l2", "l3"};
 static_assert(std::size(kCacheNames) == kCacheCount);
@@ -155,6 +155,9 @@ class KernelList {
     list_.Add("fewest_chains",
               fewest_chains >= 1e9 ? 1.0F : Log(fewest_chains, kSmall));
     list_.Add("chain_links", Log(links, kCount));
+    for (const AccessWork& access : work_.accesses) all += access.instructions;
+    list_.Add("serial_links", Log(work_.serial_links, kCount));
+    list_.Add("between_links", LogRatio(all, work_.serial_links));
     operations_ = std::accumulate(operations.begin(), operations.end(), 0.0);
   }
 
@@ -164,6 +167,9 @@ class KernelList {
     std::array<double, 2> elements = {};
     std::array<PerCache, 2> traffic = {};
     double dependent = 0;
+    double register_scattered = 0;
+    double streams = 1;
+    PerCache stream_traffic = {};
     double footprint = 0;
     double most_stride = 0;
     for (const StatementWork& s : work_.statements) {
@@ -179,6 +185,13 @@ class KernelList {
           traffic[way][c] += access.traffic[c];
         }
         if (access.data_dependent) dependent += access.instructions;
+        if (access.register_scattered) {
+          register_scattered += access.instructions;
+        }
+        if (access.traffic[0] > 0) streams = std::max(streams, access.streams);
+        for (size_t c = 0; c < kCacheCount && access.streams > 1; ++c) {
+          stream_traffic[c] += access.traffic[c];
+        }
         footprint += access.footprint;
         most_stride = std::max(most_stride, access.innermost_stride);
       }
@@ -197,6 +210,12 @@ class KernelList {
       }
     }
     list_.Add("data_dependent", Log(dependent, kCount));
+    list_.Add("register_scattered", Log(register_scattered, kCount));
+    list_.Add("streams", Log(streams, kSmall));
+    for (size_t c = 0; c < kCacheCount; ++c) {
+      list_.Add("stream_traffic", Log(stream_traffic[c], kCount),
+                kCacheNames[c]);
+    }
     list_.Add("footprint", Log(footprint, kCount));
     list_.Add("most_stride", Log(most_stride, kCount));
     for (size_t c = 0; c < kCacheCount; ++c) {
@@ -354,6 +373,7 @@ class KernelList {
     double stride = 0;
     double lane_stride = 0;
     double dependent = 0;
+    bool register_scattered = false;
     for (size_t a = s.first_access; a < s.first_access + s.access_count; ++a) {
       const AccessWork& access = work_.accesses[a];
       (access.is_store ? stores : loads)[static_cast<size_t>(access.form)] += 1;
@@ -363,6 +383,7 @@ class KernelList {
       stride = std::max(stride, access.innermost_stride);
       lane_stride = std::max(lane_stride, access.lane_stride);
       if (access.data_dependent) ++dependent;
+      register_scattered |= access.register_scattered;
     }
     for (size_t form = 0; form < kAccessForms; ++form) {
       list_.Add("loads", Log(loads[form], 6), kFormNames[form]);
@@ -377,6 +398,7 @@ class KernelList {
     list_.Add("stride", Log(stride, 24));
     list_.Add("lane_stride", Log(lane_stride, 24));
     list_.Add("data_dependent", Log(dependent, 4));
+    list_.Add("register_scattered", Flag(register_scattered));
   }
 
   const LoopWork& work_;
@@ -453,6 +475,8 @@ class NodeList {
     for (size_t c = 0; c < kCacheCount; ++c) {
       list.Add("traffic", Log(a.traffic[c], kCount), kCacheNames[c]);
     }
+    list.Add("register_scattered", Flag(a.register_scattered));
+    list.Add("streams", Log(access != nullptr ? a.streams : 0, kSmall));
     return list.TakeValues();
   }
 

@@ -78,7 +78,7 @@ Times TimesOf(const LoopWork& work, const StatementWork& statement,
         break;
       case AccessForm::kScattered: {
         const bool shuffled =
-            !access.data_dependent &&
+            !access.data_dependent && !access.register_scattered &&
             access.lane_stride * statement.lanes <= kShuffledBytes;
         if (!access.is_store || statement.is_reduction) {
           loads +=
@@ -88,6 +88,10 @@ Times TimesOf(const LoopWork& work, const StatementWork& statement,
         if (access.is_store) stores += access.instructions * kScatterCycles;
         break;
       }
+      case AccessForm::kTransposed:
+        // Shuffles, and about as many of each as of whole vectors.
+        (access.is_store ? stores : loads) += access.instructions * kLoadCycles;
+        break;
       default:
         // A sum is read before it is written.
         if (!access.is_store || statement.is_reduction) {

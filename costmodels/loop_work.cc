@@ -3,19 +3,20 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <functional>
-#include <tuple>
+#include <cstddef>
+#include <optional>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 
-#include "base/mix_bits.h"
-#include "costmodels/loop_footprint.h"
+#include "costmodels/loop_traffic.h"
 #include "hlo/ir/opcode.h"
 #include "loops/ir/code_limits.h"
+#include "loops/ir/dot_products.h"
+#include "loops/ir/element_number.h"
 #include "loops/ir/operation_types.h"
 #include "loops/ir/rewrite.h"
+#include "loops/ir/transposed_blocks.h"
 
 namespace hone::costmodels {
 namespace {
@@ -26,6 +27,13 @@ using loops::LoopMode;
 // Iterations of an outer loop at which a bound is evaluated; more are sampled
 // evenly.
 constexpr int64_t kBoundSamples = 64;
+// The least bytes between accesses that are streams of their own.
+constexpr double kStreamBytes = 256;
+// Shuffles for each vector of a block that is transposed: log2 of its sides.
+constexpr double kTransposeShuffles = 4;
+// The least lanes of the instructions that sum products.
+constexpr int64_t kDotLanes = 4;
+constexpr int64_t kDotLaneBytes = 4;
 
 bool IsRepeatedInCode(const loops::Loop& loop) {
   return loop.mode == LoopMode::kUnrolled || loop.mode == LoopMode::kVector;
@@ -55,58 +63,11 @@ OperationKind KindOf(const Expression& apply) {
   return hlo::IsFloat(type) ? OperationKind::kFloat : OperationKind::kInteger;
 }
 
-// An access while loops are entered and left.
-struct Placed {
-  // Loops around it that move it, outermost first: their positions on its path,
-  // and how.
-  struct Moved {
-    size_t position = 0;
-    StridedLoop loop;
-  };
-  absl::InlinedVector<Moved, 8> moved;
-  // Levels around it, the kernel first.
-  absl::InlinedVector<int32_t, 12> path;
-};
-
-// Sums of the lines that accesses touch within a level, by buffer; accesses of
-// one buffer that move alike touch about the same lines.
-class LineSums {
- public:
-  void Add(int32_t level, loops::BufferId buffer, uint64_t motion,
-           double bytes) {
-    double& most = sums_[{level, buffer, motion}];
-    most = std::max(most, bytes);
-  }
-
-  // Adds the sums of each level to `set`, with at most `most(buffer)` bytes of
-  // a buffer.
-  template <typename Most, typename Set>
-  void AddTo(const Most& most, const Set& set) const {
-    absl::flat_hash_map<std::pair<int32_t, loops::BufferId>, double> buffers;
-    for (const auto& [key, bytes] : sums_) {
-      buffers[{std::get<0>(key), std::get<1>(key)}] += bytes;
-    }
-    // In order, so that sums of doubles are the same everywhere.
-    std::vector<std::pair<std::pair<int32_t, loops::BufferId>, double>> sorted(
-        buffers.begin(), buffers.end());
-    std::sort(sorted.begin(), sorted.end());
-    for (const auto& [key, bytes] : sorted) {
-      set(key.first, std::min(bytes, most(key.second)));
-    }
-  }
-
- private:
-  absl::flat_hash_map<std::tuple<int32_t, loops::BufferId, uint64_t>, double>
-      sums_;
-};
-
 class Counter {
  public:
   Counter(const loops::Program& program, const loops::Machine& machine)
       : program_(program),
         machine_(machine),
-        line_(static_cast<double>(
-            std::max<int64_t>(machine.cache_line_bytes, 1))),
         vector_bytes_(
             static_cast<double>(std::max<int64_t>(machine.vector_bytes, 1))) {}
 
@@ -115,28 +76,17 @@ class Counter {
     path_.push_back(0);
     AddLocals(program_.locals());
     AddBody(program_.body());
-    CountSets();
-    CountTraffic();
+    CountTraffic(program_, machine_, placed_, work_);
+    CountLinks();
     return std::move(work_);
   }
 
  private:
-  double BufferBytes(loops::BufferId id) const {
-    const loops::Buffer& buffer = program_.buffer(id);
-    double elements = 1;
-    for (size_t d = 0; d < buffer.dimensions.size(); ++d) {
-      elements += static_cast<double>(buffer.strides[d]) *
-                  static_cast<double>(buffer.dimensions[d] - 1);
-    }
-    return std::max(0.0, elements) *
-           static_cast<double>(hlo::ByteWidth(buffer.type));
-  }
-
   void AddLocals(const std::vector<loops::BufferId>& locals) {
     for (const loops::BufferId id : locals) {
       declared_[id] = path_.size() - 1;
       const loops::Memory memory = program_.buffer(id).memory;
-      const double bytes = BufferBytes(id);
+      const double bytes = BufferBytes(program_.buffer(id));
       work_.local_bytes[static_cast<size_t>(memory) -
                         static_cast<size_t>(loops::Memory::kHeap)] += bytes;
       if (memory == loops::Memory::kRegister) {
@@ -177,6 +127,7 @@ class Counter {
     path_.push_back(index);
     const double registers = registers_;
     AddLocals(loop.locals);
+    if (loop.mode == LoopMode::kVector) FindTransposed(loop);
     AddBody(loop.body);
     registers_ = registers;
     path_.pop_back();
@@ -274,11 +225,11 @@ class Counter {
         std::max(widest_, static_cast<double>(hlo::ByteWidth(type)));
     widest_ = 0;
     constexpr uint64_t kAllLoops = ~uint64_t{0};
-    if (IsDot(statement)) {
+    if (done.is_reduction) CountChains(statement.target, done);
+    if (IsDot(statement, done)) {
       done.is_dot = true;
       done.operations = {1, 0, 0, 0, 0};
       operations_ = {{OperationKind::kFloat, kAllLoops}};
-      CountChains(statement.target, done);
     } else if (done.is_reduction) {
       // The addition of a product to a sum is part of the multiplication.
       const bool fused = *statement.combine == hlo::Opcode::kAdd &&
@@ -294,7 +245,6 @@ class Counter {
         done.operations[static_cast<size_t>(kind)] += 1;
         operations_.emplace_back(kind, kAllLoops);
       }
-      CountChains(statement.target, done);
     }
     const double vectors = std::max(
         1.0, std::ceil(done.lanes * done.element_bytes / vector_bytes_));
@@ -315,39 +265,56 @@ class Counter {
     work_.statements.push_back(done);
   }
 
-  // Returns true for a sum of products of converted narrow elements that an
-  // instruction of the machine computes.
-  bool IsDot(const loops::Statement& statement) const {
-    if (statement.combine != hlo::Opcode::kAdd) return false;
-    const hlo::ElementType sum = statement.value->type();
-    const bool is_float = sum == hlo::ElementType::kF32;
-    if (!(is_float
-              ? machine_.has_bf16_dot
-              : sum == hlo::ElementType::kS32 && machine_.has_integer_dot)) {
-      return false;
+  // Finds the accesses of a vector loop that are transposed.
+  void FindTransposed(const loops::Loop& vector) {
+    transposed_.clear();
+    if (vector.bound.has_value()) return;
+    // From the inside out: of loops along which a store is contiguous, the
+    // outermost one counts.
+    for (size_t i = path_.size() - 1; i-- > 1;) {
+      const loops::Loop& loop = *LevelAt(i).loop;
+      if (loop.mode != LoopMode::kUnrolled || loop.body.size() != 1 ||
+          loop.bound.has_value()) {
+        break;
+      }
+      if (const loops::Statement* statement =
+              loops::TransposedStore(program_, loop, vector);
+          statement != nullptr) {
+        transposed_[&statement->target] = loop.extent;
+      }
+      if (loop.body[0].loop() != &vector) continue;
+      loops::VisitTransposedLoads(program_, loop, vector,
+                                  [&](const Expression& load) {
+                                    transposed_[&load.access()] = loop.extent;
+                                  });
     }
-    int products = 0;
-    const std::function<bool(const Expression&)> is_sum =
-        [&](const Expression& e) {
-          if (e.kind() != Expression::Kind::kApply) return false;
-          if (e.opcode() == hlo::Opcode::kAdd) {
-            return is_sum(*e.operands()[0]) && is_sum(*e.operands()[1]);
-          }
-          if (e.opcode() != hlo::Opcode::kMultiply) return false;
-          ++products;
-          return std::all_of(e.operands().begin(), e.operands().end(),
-                             [&](const loops::ExpressionPtr& factor) {
-                               if (factor->kind() != Expression::Kind::kApply ||
-                                   factor->opcode() != hlo::Opcode::kConvert) {
-                                 return false;
-                               }
-                               const hlo::ElementType type =
-                                   factor->operands()[0]->type();
-                               return is_float ? type == hlo::ElementType::kBf16
-                                               : hlo::ByteWidth(type) <= 2;
-                             });
-        };
-    return is_sum(*statement.value) && products > 1;
+  }
+
+  // Returns true for a sum of products of narrow elements that an instruction
+  // of the machine computes.
+  bool IsDot(const loops::Statement& statement,
+             const StatementWork& done) const {
+    if (done.lanes <= 1 || !done.is_reduction) return false;
+    const loops::DotProducts dot =
+        loops::MatchDotProducts(program_, statement,
+                                {.has_bf16 = machine_.has_bf16_dot,
+                                 .has_integer = machine_.has_integer_dot});
+    if (dot.kind == loops::DotProducts::Kind::kNone) return false;
+    const loops::Loop& vector = *LevelAt(path_.size() - 1).loop;
+    for (const loops::Access* factor : dot.factors) {
+      const int64_t stride =
+          loops::NumberOf(program_, *factor)->coefficient(vector.var);
+      if (stride != 0 && stride != dot.count()) return false;
+    }
+    const std::optional<loops::Affine> target =
+        loops::NumberOf(program_, statement.target);
+    if (!target.has_value()) return false;
+    if (target->coefficient(vector.var) == 1) return true;
+    // Lanes that are added up in the end, each vector a register.
+    return target->coefficient(vector.var) == 0 && done.is_kept &&
+           vector.extent >= kDotLanes &&
+           vector.extent <= machine_.vector_bytes / kDotLaneBytes &&
+           std::has_single_bit(static_cast<uint64_t>(vector.extent));
   }
 
   // Counts the operations of an expression; those that are shared once. Returns
@@ -492,7 +459,7 @@ class Counter {
     for (const loops::Index& index : access.indices) {
       if (index.offset != nullptr) done.data_dependent = true;
     }
-    Placed placed;
+    PlacedAccess placed;
     placed.path.assign(path_.begin(), path_.end());
     double instructions = 1;
     // Within loops that leave it where it is, it is done once.
@@ -507,6 +474,9 @@ class Counter {
           done.lane_stride = stride;
           break;
         case LoopMode::kUnrolled:
+          if (is_innermost && stride >= kStreamBytes) {
+            done.streams *= level.trips;
+          }
           // Copies that load the same share the value.
           if (stride > 0 || done.data_dependent) instructions *= level.trips;
           break;
@@ -520,13 +490,20 @@ class Counter {
     std::reverse(placed.moved.begin(), placed.moved.end());
     const double vectors = std::max(
         1.0, std::ceil(statement.lanes * done.element_bytes / vector_bytes_));
-    // Dots read adjacent narrow elements as if they were one.
-    const bool is_adjacent =
-        done.lane_stride == done.element_bytes ||
-        (statement.is_dot && done.lane_stride <= 4 * done.element_bytes);
-    if (buffer.memory == loops::Memory::kRegister) {
+    const bool is_adjacent = done.lane_stride == done.element_bytes ||
+                             // Narrow elements as if they were one.
+                             (statement.is_dot && done.lane_stride > 0);
+    const bool is_register = buffer.memory == loops::Memory::kRegister;
+    const auto transposed = transposed_.find(&access);
+    if (is_register &&
+        (statement.lanes <= 1 || done.lane_stride == 0 || is_adjacent)) {
       done.form = AccessForm::kRegister;
       instructions = 0;
+    } else if (transposed != transposed_.end()) {
+      done.form = AccessForm::kTransposed;
+      instructions *=
+          statement.lanes / static_cast<double>(transposed->second) +
+          kTransposeShuffles;
     } else if (statement.lanes <= 1) {
       done.form = AccessForm::kScalar;
     } else if (done.lane_stride == 0 && !done.data_dependent) {
@@ -536,6 +513,7 @@ class Counter {
       instructions *= vectors;
     } else {
       done.form = AccessForm::kScattered;
+      done.register_scattered = is_register;
       instructions *= statement.lanes;
     }
     done.instructions = instructions;
@@ -543,122 +521,41 @@ class Counter {
     placed_.push_back(std::move(placed));
   }
 
-  // Bytes of the lines that an access touches in the loops from `position` on.
-  double BytesFrom(size_t access, size_t position) const {
-    const Placed& placed = placed_[access];
-    const AccessWork& done = work_.accesses[access];
-    absl::InlinedVector<StridedLoop, 8> inside;
-    double iterations = 1;
-    for (size_t i = position; i < placed.path.size(); ++i) {
-      if (i == 0) continue;
-      iterations *= work_.levels[static_cast<size_t>(placed.path[i])].trips;
-    }
-    for (const Placed::Moved& moved : placed.moved) {
-      if (moved.position >= position) inside.push_back(moved.loop);
-    }
-    std::sort(inside.begin(), inside.end(),
-              [](const auto& a, const auto& b) { return a.stride < b.stride; });
-    double lines = DistinctLines(inside, done.element_bytes, line_);
-    // Elements anywhere: a line each, as far as there are so many.
-    if (done.data_dependent) lines = std::max(lines, iterations);
-    return std::min(lines * line_,
-                    std::ceil(BufferBytes(done.buffer) / line_) * line_);
-  }
-
-  // Tells apart ways to move, so that accesses of one buffer that touch about
-  // the same lines count once.
-  uint64_t MotionFrom(size_t access, size_t position) const {
-    absl::InlinedVector<std::pair<double, double>, 8> loops;
-    for (const Placed::Moved& moved : placed_[access].moved) {
-      if (moved.position >= position && moved.loop.trips > 1) {
-        loops.emplace_back(moved.loop.stride, moved.loop.trips);
-      }
-    }
-    std::sort(loops.begin(), loops.end());
-    uint64_t motion = 0;
-    for (const auto& [stride, trips] : loops) {
-      motion = MixBits(motion ^ std::bit_cast<uint64_t>(stride));
-      motion = MixBits(motion ^ std::bit_cast<uint64_t>(trips));
-    }
-    return motion;
-  }
-
-  void CountSets() {
-    LineSums whole;
-    LineSums iteration;
-    for (size_t a = 0; a < work_.accesses.size(); ++a) {
-      const Placed& placed = placed_[a];
-      AccessWork& done = work_.accesses[a];
-      done.footprint = BytesFrom(a, 0);
-      bytes_from_.emplace_back();
-      double bytes = done.footprint;
-      uint64_t motion = MotionFrom(a, 0);
-      for (size_t i = 0; i < placed.path.size(); ++i) {
-        const double inside = BytesFrom(a, i + 1);
-        const uint64_t inside_motion = MotionFrom(a, i + 1);
-        bytes_from_.back().push_back(bytes);
-        if (done.form != AccessForm::kRegister) {
-          whole.Add(placed.path[i], done.buffer, motion, bytes);
-          iteration.Add(placed.path[i], done.buffer, inside_motion, inside);
-        }
-        bytes = inside;
-        motion = inside_motion;
-      }
-    }
-    const auto most = [&](loops::BufferId buffer) {
-      return std::ceil(BufferBytes(buffer) / line_) * line_;
+  // Returns the innermost level around both that is a loop in the code, or the
+  // kernel. Levels come after those around them.
+  const LoopLevel& CommonLevel(int32_t a, int32_t b) const {
+    const auto at = [&](int32_t level) -> const LoopLevel& {
+      return work_.levels[static_cast<size_t>(level)];
     };
-    whole.AddTo(most, [&](int32_t level, double bytes) {
-      work_.levels[static_cast<size_t>(level)].working_set += bytes;
-    });
-    iteration.AddTo(most, [&](int32_t level, double bytes) {
-      work_.levels[static_cast<size_t>(level)].iteration_set += bytes;
-    });
-    work_.levels[0].iteration_set = work_.levels[0].working_set;
+    while (a != b) (a > b ? a : b) = at(std::max(a, b)).parent;
+    while (a > 0 && IsRepeatedInCode(*at(a).loop)) a = at(a).parent;
+    return at(a);
   }
 
-  // A line stays in a cache from one iteration of a loop to the next if the
-  // cache holds what an iteration touches: then all iterations together bring
-  // each line in once, for the first of the accesses that move alike.
-  void CountTraffic() {
-    const PerCache sizes = CacheBytes(machine_);
-    // Level, buffer, motion, store.
-    absl::flat_hash_set<std::tuple<int32_t, loops::BufferId, uint64_t, bool>>
-        brought;
-    for (size_t cache = 0; cache < kCacheCount; ++cache) {
-      // What the call before left there.
-      if (work_.levels[0].working_set <= sizes[cache]) continue;
-      brought.clear();
-      for (size_t a = 0; a < work_.accesses.size(); ++a) {
-        AccessWork& done = work_.accesses[a];
-        if (done.form == AccessForm::kRegister) continue;
-        const auto& path = placed_[a].path;
-        size_t i = 1;
-        while (i < path.size() &&
-               work_.levels[static_cast<size_t>(path[i])].iteration_set >
-                   sizes[cache]) {
-          ++i;
-        }
-        if (i >= path.size()) {
-          const LoopLevel& level =
-              work_.levels[static_cast<size_t>(path.back())];
-          done.traffic[cache] =
-              level.entries * level.trips * std::max(line_, done.element_bytes);
-        } else if (brought
-                       .insert({path[i], done.buffer, MotionFrom(a, i),
-                                done.is_store})
-                       .second) {
-          done.traffic[cache] =
-              work_.levels[static_cast<size_t>(path[i])].entries *
-              bytes_from_[a][i];
-        }
+  void CountLinks() {
+    // By buffer: the level of the next statement that loads it.
+    absl::flat_hash_map<loops::BufferId, int32_t> next_load;
+    for (size_t s = work_.statements.size(); s-- > 0;) {
+      const StatementWork& statement = work_.statements[s];
+      const auto first = work_.accesses.begin() +
+                         static_cast<std::ptrdiff_t>(statement.first_access);
+      // The store is the last one.
+      const auto store =
+          first + static_cast<std::ptrdiff_t>(statement.access_count) - 1;
+      const auto load = next_load.find(store->buffer);
+      if (statement.is_reduction && load != next_load.end() &&
+          (statement.lanes <= 1 || statement.lane_sums > 0)) {
+        const LoopLevel& level = CommonLevel(statement.level, load->second);
+        work_.serial_links += level.entries * level.trips;
+      }
+      for (auto access = first; access != store; ++access) {
+        next_load[access->buffer] = statement.level;
       }
     }
   }
 
   const loops::Program& program_;
   const loops::Machine& machine_;
-  const double line_;
   const double vector_bytes_;
   LoopWork work_;
   // The levels around the current place, the kernel first.
@@ -671,10 +568,11 @@ class Counter {
   absl::flat_hash_map<const Expression*, uint64_t> loops_of_;
   std::vector<std::pair<OperationKind, uint64_t>> operations_;
   double widest_ = 0;
+  // Of the current vector loop: the accesses that are transposed, and the
+  // extents of the unrolled loops along which they are contiguous.
+  absl::flat_hash_map<const loops::Access*, int64_t> transposed_;
   // By access.
-  std::vector<Placed> placed_;
-  // By access and position on its path: BytesFrom.
-  std::vector<absl::InlinedVector<double, 12>> bytes_from_;
+  std::vector<PlacedAccess> placed_;
 };
 
 }  // namespace

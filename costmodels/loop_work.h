@@ -51,10 +51,14 @@ enum class AccessForm {
   kBroadcast,
   // Adjacent elements.
   kContiguous,
-  // Elements a step apart, or anywhere: one access for each lane.
+  // Elements a step apart, or anywhere: one access for each lane. Register
+  // buffers are then no registers, or lanes are inserted and extracted.
   kScattered,
+  // A block that is contiguous along an unrolled loop around the vector loop:
+  // whole vectors are loaded or stored, and transposed in registers.
+  kTransposed,
 };
-inline constexpr size_t kAccessForms = 5;
+inline constexpr size_t kAccessForms = 6;
 
 // A load or a store.
 struct AccessWork {
@@ -62,6 +66,8 @@ struct AccessWork {
   bool is_store = false;
   // An index depends on data.
   bool data_dependent = false;
+  // Of a register buffer, but with lanes that are not adjacent there.
+  bool register_scattered = false;
   AccessForm form = AccessForm::kScalar;
   double element_bytes = 0;
   // Elements that are named, lanes included.
@@ -79,6 +85,9 @@ struct AccessWork {
   // The bytes from one iteration of the innermost loop that is neither a vector
   // nor unrolled to the next.
   double innermost_stride = 0;
+  // The unrolled copies in that loop that are far apart: prefetching follows
+  // each by itself.
+  double streams = 1;
 };
 
 // Kinds of operations by what they cost.
@@ -141,6 +150,9 @@ struct LoopWork {
   std::vector<AccessWork> accesses;
   // Iterations of loops that are neither vectors nor unrolled: branches.
   double branches = 0;
+  // The number of times that a loop waits for a finished sum, of lanes or of
+  // scalars, before it goes on to what reads it.
+  double serial_links = 0;
   // Instructions in the code, about.
   double code_instructions = 0;
   // Vector registers that the largest set of register buffers declared by one

@@ -19,98 +19,20 @@ namespace {
 
 using hlo::ElementType;
 using loops::Access;
-using loops::Expression;
-using loops::ExpressionPtr;
+using loops::DotProducts;
 using loops::Statement;
 
 // The accumulators of an instruction have 32 bits.
 constexpr unsigned kLaneBits = 32;
 
-// Returns the access that is loaded and maybe converted; null for any other
-// expression.
-const Access* ConvertedLoad(const Expression& e) {
-  const bool is_converted = e.kind() == Expression::Kind::kApply &&
-                            e.opcode() == hlo::Opcode::kConvert;
-  const Expression& load = is_converted ? *e.operands()[0] : e;
-  return load.kind() == Expression::Kind::kLoad ? &load.access() : nullptr;
-}
-
-// Collects the summands of a sum; returns false if there are more than four.
-bool CollectTerms(const ExpressionPtr& e,
-                  std::vector<const Expression*>& terms) {
-  if (e->kind() == Expression::Kind::kApply &&
-      e->opcode() == hlo::Opcode::kAdd) {
-    return CollectTerms(e->operands()[0], terms) &&
-           CollectTerms(e->operands()[1], terms);
-  }
-  terms.push_back(e.get());
-  return terms.size() <= 4;
-}
-
-bool IsShortInteger(ElementType type) {
-  return type == ElementType::kS8 || type == ElementType::kU8 ||
-         type == ElementType::kS16;
-}
-
 }  // namespace
-
-FunctionEmitter::DotProducts FunctionEmitter::MatchDotProducts(
-    const Statement& statement) const {
-  const loops::Program& program = context_.program;
-  const ElementType sum = program.buffer(statement.target.buffer).type;
-  DotProducts dot;
-  std::vector<const Expression*> terms;
-  if (statement.combine != hlo::Opcode::kAdd ||
-      !CollectTerms(statement.value, terms)) {
-    return {};
-  }
-  for (size_t i = 0; i < terms.size(); ++i) {
-    if (terms[i]->kind() != Expression::Kind::kApply ||
-        terms[i]->opcode() != hlo::Opcode::kMultiply) {
-      return {};
-    }
-    for (size_t side = 0; side < 2; ++side) {
-      const Access* load = ConvertedLoad(*terms[i]->operands()[side]);
-      if (load == nullptr) return {};
-      if (i == 0) dot.factors[side] = load;
-      dot.last_factors[side] = load;
-      if (!IsBehind(program, *dot.factors[side], *load,
-                    static_cast<int64_t>(i))) {
-        return {};
-      }
-    }
-  }
-  const ElementType a = program.buffer(dot.factors[0]->buffer).type;
-  const ElementType b = program.buffer(dot.factors[1]->buffer).type;
-  const bool is_integer_sum =
-      sum == ElementType::kS32 || sum == ElementType::kU32;
-  using Kind = DotProducts::Kind;
-  if (context_.target.has_bf16_dot && terms.size() == 2 &&
-      sum == ElementType::kF32 && a == ElementType::kBf16 && b == a) {
-    dot.kind = Kind::kBf16;
-  } else if (context_.target.has_integer_dot && is_integer_sum &&
-             terms.size() == 2 && IsShortInteger(a) && IsShortInteger(b)) {
-    dot.kind = Kind::kS16;
-  } else if (context_.target.has_integer_dot && is_integer_sum &&
-             terms.size() == 4 &&
-             std::minmax(a, b) ==
-                 std::minmax(ElementType::kS8, ElementType::kU8)) {
-    dot.kind = Kind::kBytes;
-    // The instruction takes the unsigned factor first.
-    if (a != ElementType::kU8) {
-      std::swap(dot.factors[0], dot.factors[1]);
-      std::swap(dot.last_factors[0], dot.last_factors[1]);
-    }
-  }
-  return dot;
-}
 
 // Returns the adjacent elements of each lane as one number of 32 bits.
 llvm::Value* FunctionEmitter::EmitDotFactor(const DotProducts& dot,
                                             size_t side) {
   const Access& access = *dot.factors[side];
   const ElementType type = context_.program.buffer(access.buffer).type;
-  const int64_t count = dot.kind == DotProducts::Kind::kBytes ? 4 : 2;
+  const int64_t count = dot.count();
   const Address address = EmitAddress(access);
   if (address.offsets != nullptr ||
       (address.stride != 0 && address.stride != count)) {
@@ -211,7 +133,10 @@ bool FunctionEmitter::EmitDotAccumulation(const Statement& statement,
 }
 
 bool FunctionEmitter::EmitDotProducts(const Statement& statement) {
-  const DotProducts dot = MatchDotProducts(statement);
+  const DotProducts dot =
+      loops::MatchDotProducts(context_.program, statement,
+                              {.has_bf16 = context_.target.has_bf16_dot,
+                               .has_integer = context_.target.has_integer_dot});
   if (dot.kind == DotProducts::Kind::kNone) return false;
   if (EmitDotAccumulation(statement, dot)) return true;
   const Address target = EmitAddress(statement.target);

@@ -17,6 +17,7 @@
 #include "backends/llvm/arithmetic.h"
 #include "backends/llvm/emitter.h"
 #include "loops/analysis/interval.h"
+#include "loops/ir/dot_products.h"
 #include "loops/ir/program.h"
 
 namespace hone::backends {
@@ -41,14 +42,6 @@ llvm::Function* MakeFunction(ProgramContext& context,
                              llvm::ArrayRef<llvm::Type*> parameters,
                              const std::string& name,
                              llvm::GlobalValue::LinkageTypes linkage);
-
-// Returns the number of an element in the memory of its buffer; nullopt if it
-// depends on data.
-std::optional<loops::Affine> NumberOf(const loops::Program& program,
-                                      const loops::Access& access);
-// Returns true if `other` is always `distance` elements behind `first`.
-bool IsBehind(const loops::Program& program, const loops::Access& first,
-              const loops::Access& other, int64_t distance);
 
 // Returns true if no loop variable has a part in the value of `expression`.
 bool IsLoopInvariant(const loops::Expression& expression);
@@ -168,28 +161,19 @@ class FunctionEmitter {
   llvm::AllocaInst* CurrentPart(const Accumulation& accumulation) const;
 
   // dot_products.cc
-  // A sum of products of adjacent elements that one instruction can add to each
-  // lane.
-  struct DotProducts {
-    enum class Kind { kNone, kBf16, kS16, kBytes };
-    Kind kind = Kind::kNone;
-    // The first and the last elements of the factors; those of u8 first in
-    // kBytes.
-    const loops::Access* factors[2] = {};
-    const loops::Access* last_factors[2] = {};
-  };
-  DotProducts MatchDotProducts(const loops::Statement& statement) const;
-  // Emits a statement of a vector loop as such an instruction; returns false if
+  // Emits a statement of a vector loop as an instruction that sums products;
+  // returns false if
   // it is none.
   bool EmitDotProducts(const loops::Statement& statement);
   bool EmitDotAccumulation(const loops::Statement& statement,
-                           const DotProducts& dot);
+                           const loops::DotProducts& dot);
   // `side`: the index of the factor.
-  llvm::Value* EmitDotFactor(const DotProducts& dot, size_t side);
+  llvm::Value* EmitDotFactor(const loops::DotProducts& dot, size_t side);
   llvm::Value* EmitMaskedDotFactor(loops::BufferId buffer,
                                    const Address& address, int64_t count);
-  llvm::Value* EmitDotInstruction(const DotProducts& dot, llvm::Value* sum,
-                                  llvm::Value* a, llvm::Value* b);
+  llvm::Value* EmitDotInstruction(const loops::DotProducts& dot,
+                                  llvm::Value* sum, llvm::Value* a,
+                                  llvm::Value* b);
 
   // interleaved_stores.cc
   // Emits the body of a vector loop.

@@ -15,12 +15,14 @@
 
 #include "backends/llvm/function_emitter.h"
 #include "loops/ir/code_limits.h"
+#include "loops/ir/element_number.h"
 #include "loops/ir/rewrite.h"
 
 namespace hone::backends {
 namespace {
 
 using loops::Access;
+using loops::IsBehind;
 using loops::Node;
 using loops::Statement;
 

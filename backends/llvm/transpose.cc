@@ -4,8 +4,7 @@
 #include <llvm/IR/Constants.h>
 
 #include "backends/llvm/function_emitter.h"
-#include "loops/ir/code_limits.h"
-#include "loops/ir/rewrite.h"
+#include "loops/ir/transposed_blocks.h"
 
 // Loads of blocks that are contiguous along an unrolled loop and strided along
 // the vector loop in it, as in
@@ -29,8 +28,6 @@ namespace {
 
 using loops::Access;
 using loops::Expression;
-using loops::ExpressionPtr;
-using loops::kMostTransposed;
 using loops::Loop;
 using loops::LoopMode;
 using loops::Node;
@@ -227,16 +224,6 @@ Vectors TransposeBlock(llvm::IRBuilder<>& b, Vectors rows, int64_t bytes) {
              : TransposeByInterleaving(b, std::move(rows));
 }
 
-// Calls `visit` with the loads that are evaluated in any case.
-void VisitPlainLoads(const Expression& e,
-                     const std::function<void(const Expression&)>& visit) {
-  if (e.kind() == Expression::Kind::kWhere) return;
-  if (e.kind() == Expression::Kind::kLoad) visit(e);
-  for (const ExpressionPtr& operand : e.operands()) {
-    VisitPlainLoads(*operand, visit);
-  }
-}
-
 bool IsWritten(const std::vector<Node>& body, loops::BufferId buffer) {
   return std::any_of(body.begin(), body.end(), [&](const Node& node) {
     return node.statement()->target.buffer == buffer;
@@ -262,35 +249,23 @@ void FunctionEmitter::TransposeLoads(const Loop& unrolled) {
   const Loop* const vector =
       unrolled.body.size() == 1 ? unrolled.body[0].loop() : nullptr;
   if (vector == nullptr || vector->mode != LoopMode::kVector ||
-      !IsFull(unrolled) || !IsFull(*vector) || unrolled.extent < 2 ||
-      unrolled.extent > kMostTransposed || vector->extent < 2 ||
-      vector->extent > kMostTransposed ||
+      !IsFull(unrolled) || !IsFull(*vector) ||
+      !loops::CanTranspose(unrolled, *vector) ||
       LanesAtOnce(*vector) != vector->extent) {
     return;
   }
   TransposeWords(unrolled, *vector);
-  for (const Node& node : vector->body) {
-    VisitPlainLoads(*node.statement()->value, [&](const Expression& load) {
-      const Access& access = load.access();
-      const int64_t along = StrideOf(access, vector->var);
-      const bool is_affine =
-          std::all_of(access.indices.begin(), access.indices.end(),
-                      [](const auto& i) { return i.offset == nullptr; });
-      if (is_affine && StrideOf(access, unrolled.var) == 1 &&
-          (along > 1 || along < -1) &&
-          !IsWritten(vector->body, access.buffer)) {
-        const hlo::ElementType type =
-            context_.program.buffer(access.buffer).type;
-        Vectors columns =
-            LoadTransposed(access, StorageOf(access.buffer),
-                           hlo::ByteWidth(type), unrolled, *vector);
-        for (llvm::Value*& column : columns) {
-          column = arithmetic_.FromStorage(type, column);
-        }
-        transposed_[&load] = {unrolled.var, std::move(columns)};
-      }
-    });
-  }
+  const auto transpose = [&](const Expression& load) {
+    const Access& access = load.access();
+    const hlo::ElementType type = context_.program.buffer(access.buffer).type;
+    Vectors columns = LoadTransposed(access, StorageOf(access.buffer),
+                                     hlo::ByteWidth(type), unrolled, *vector);
+    for (llvm::Value*& column : columns) {
+      column = arithmetic_.FromStorage(type, column);
+    }
+    transposed_[&load] = {unrolled.var, std::move(columns)};
+  };
+  loops::VisitTransposedLoads(context_.program, unrolled, *vector, transpose);
 }
 
 void FunctionEmitter::TransposeWords(const Loop& unrolled, const Loop& vector) {
@@ -347,10 +322,7 @@ Vectors FunctionEmitter::LoadTransposed(const Access& access,
 }
 
 void FunctionEmitter::DeferStores(const Loop& unrolled) {
-  if (deferred_.has_value() || unrolled.extent < 2 ||
-      unrolled.extent > kMostTransposed || !IsFull(unrolled)) {
-    return;
-  }
+  if (deferred_.has_value() || !IsFull(unrolled)) return;
   Deferred deferred;
   deferred.unrolled = &unrolled;
   const Loop* inner = &unrolled;
@@ -360,33 +332,14 @@ void FunctionEmitter::DeferStores(const Loop& unrolled) {
     if (inner->mode != LoopMode::kUnrolled) break;
     deferred.between.push_back(inner);
   }
-  if (inner->mode != LoopMode::kVector || inner->body.empty() ||
-      inner->extent < 2 || inner->extent > kMostTransposed ||
-      LanesAtOnce(*inner) != inner->extent ||
-      (inner->body.size() > 1 && !deferred.between.empty())) {
+  if (inner->mode != LoopMode::kVector ||
+      LanesAtOnce(*inner) != inner->extent) {
     return;
   }
   deferred.vector = inner;
-  // Other statements, before it, may compute what it stores.
-  deferred.statement = inner->body.back().statement();
-  const loops::Statement& statement = *deferred.statement;
-  const int64_t along = StrideOf(statement.target, inner->var);
-  bool is_affine = true;
-  for (const auto& i : statement.target.indices)
-    is_affine &= i.offset == nullptr;
-  bool uses_it = false;
-  for (const Node& node : inner->body) {
-    loops::VisitAccesses(
-        *node.statement(), [&](const Access& access, bool is_target) {
-          uses_it |= access.buffer == statement.target.buffer &&
-                     !(is_target && node.statement() == &statement);
-        });
-  }
-  if (statement.combine.has_value() || statement.predicate != nullptr ||
-      !is_affine || uses_it || (along >= -1 && along <= 1) ||
-      StrideOf(statement.target, unrolled.var) != 1) {
-    return;
-  }
+  deferred.statement =
+      loops::TransposedStore(context_.program, unrolled, *inner);
+  if (deferred.statement == nullptr) return;
   deferred_ = std::move(deferred);
 }
 

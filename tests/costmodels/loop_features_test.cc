@@ -1,5 +1,6 @@
 #include "costmodels/loop_features.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <string>
@@ -183,6 +184,63 @@ for i0 64
   EXPECT_FLOAT_EQ(kernel("hot0_executions"), log(64 * 48));
   EXPECT_EQ(kernel("hot1_executions"), 0);
   EXPECT_EQ(kernel("scalar_share"), 0);
+}
+
+TEST(LoopFeatures, TellStreamsWaitsAndScatteredRegisters) {
+  const auto features = [](const std::string& strides) {
+    loops::Machine machine;
+    machine.l1_bytes = 4096;
+    return LoopFeaturesOf(loops::ParseProgram(absl::StrCat(R"(kernel k
+argument x f32[64,512]
+result y f32[64]
+for i0 16
+| local s f32[4,16] register strides )",
+                                                           strides, R"(
+| for i1 4 unrolled
+| | for i2 16 vector
+| | | s[i1,i2] = 0.0
+| for i1 32
+| | for i2 4 unrolled
+| | | for i3 16 vector
+| | | | s[i2,i3] += x[4*i0+i2,16*i1+i3]
+| for i1 4 unrolled
+| | y[4*i0+i1] = 0.0
+| | for i2 16 unrolled
+| | | y[4*i0+i1] += s[i1,i2]
+| | y[4*i0+i1] = y[4*i0+i1] * 2.0
+)"))
+                              .value(),
+                          machine);
+  };
+  const LoopFeatures adjacent = features("{16,1}");
+  const LoopFeatures apart = features("{2,8}");
+  const auto kernel = [](const LoopFeatures& of, const std::string& name) {
+    return of.kernel[IndexOf(LoopFeatureNames(), name)];
+  };
+  const auto most = [](const LoopFeatures& of, const std::string& name) {
+    const space::ObservationSpec& spec = LoopFeaturesSpec();
+    const size_t index = IndexOf(spec.node_feature_names, name);
+    float value = -1;
+    for (size_t i = index; i < of.graph.node_features.size();
+         i += static_cast<size_t>(spec.node_features)) {
+      value = std::max(value, of.graph.node_features[i]);
+    }
+    return value;
+  };
+  const auto log = [](double n, double doublings) {
+    return static_cast<float>(std::log2(1 + n) / doublings);
+  };
+  EXPECT_EQ(kernel(adjacent, "register_scattered"), 0);
+  EXPECT_EQ(most(adjacent, "work_register_scattered"), 0);
+  EXPECT_GT(kernel(apart, "register_scattered"), 0);
+  EXPECT_EQ(kernel(apart, "hot0_register_scattered"), 1);
+  EXPECT_EQ(most(apart, "work_register_scattered"), 1);
+  EXPECT_FLOAT_EQ(kernel(adjacent, "streams"), log(4, 12));
+  EXPECT_FLOAT_EQ(most(adjacent, "work_streams"), log(4, 12));
+  EXPECT_FLOAT_EQ(kernel(adjacent, "stream_traffic_l1"), log(64 * 512 * 4, 40));
+  // Four elements of y are read as soon as they are summed up.
+  EXPECT_FLOAT_EQ(kernel(adjacent, "serial_links"), log(16, 40));
+  EXPECT_GT(kernel(adjacent, "between_links"), 0);
 }
 
 }  // namespace

@@ -65,6 +65,56 @@ for i0 256
   EXPECT_GT(Times(scalars).ns, 3 * Times(vectors).ns);
 }
 
+// Rows of 16 elements are summed up in the order in which they lie, or
+// transposed so that each lane sums a row.
+TEST(LoopRoofline, TransposedBlocksAreFasterThanGathers) {
+  const std::string transposed = R"(kernel k
+argument x f32[1024,12]
+inout y f32[1024]
+for i0 64
+| for i1 12 unrolled
+| | for i2 16 vector
+| | | y[16*i0+i2] += x[16*i0+i2,i1]
+)";
+  const std::string gathered =
+      absl::StrReplaceAll(transposed, {{" unrolled", ""}});
+  EXPECT_GT(Limit(Times(gathered), LoopLimit::kLoads),
+            2 * Limit(Times(transposed), LoopLimit::kLoads));
+  const std::string stored = R"(kernel k
+argument x f32[16,1024]
+result y f32[1024,16]
+for i0 64
+| for i1 16 unrolled
+| | for i2 16 vector
+| | | y[16*i0+i2,i1] = x[i1,16*i0+i2]
+)";
+  const std::string scattered =
+      absl::StrReplaceAll(stored, {{" unrolled", ""}});
+  EXPECT_GT(Limit(Times(scattered), LoopLimit::kStores),
+            2 * Limit(Times(stored), LoopLimit::kStores));
+}
+
+// They are not shuffled, however near to each other.
+TEST(LoopRoofline, RegistersOfLanesApartTakeTime) {
+  const std::string apart = R"(kernel k
+argument x f32[64,16]
+result y f32[64,16]
+for i0 64
+| local t f32[4,16] register strides {1,4}
+| for i1 16 vector
+| | t[0,i1] = x[i0,i1]
+| for i1 16 vector
+| | y[i0,i1] = t[0,i1]
+)";
+  const std::string adjacent =
+      absl::StrReplaceAll(apart, {{"{1,4}", "{16,1}"}});
+  const std::string stack = absl::StrReplaceAll(apart, {{"register", "stack"}});
+  EXPECT_GT(Limit(Times(apart), LoopLimit::kStores),
+            2 * Limit(Times(adjacent), LoopLimit::kStores));
+  EXPECT_GT(Limit(Times(apart), LoopLimit::kLoads),
+            Limit(Times(stack), LoopLimit::kLoads));
+}
+
 // 64 MiB come from memory, what fits stays in the caches.
 TEST(LoopRoofline, LargeArraysTakeTheTimeOfTheirTraffic) {
   loops::Machine machine = Wide();

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -338,6 +339,175 @@ for i0 32
   EXPECT_TRUE(work.statements[0].is_dot);
   EXPECT_THAT(work.statements[0].instructions, ElementsAre(32 * 8, 0, 0, 0, 0));
   EXPECT_EQ(work.accesses[1].form, AccessForm::kContiguous);
+}
+
+// A block is read by rows: one load of a whole vector for each lane, and
+// shuffles for each vector that they give.
+TEST(LoopWork, TransposedBlocksAreReadByRows) {
+  for (const int columns : {4, 16}) {
+    const LoopWork work =
+        CountLoopWork(Parse(absl::Substitute(R"(kernel k
+argument x f32[64,64]
+result y f32[64,64]
+for i0 4
+| for i1 $1
+| | for i2 $0 unrolled
+| | | for i3 16 vector
+| | | | y[$0*i1+i2,16*i0+i3] = x[16*i0+i3,$0*i1+i2]
+)",
+                                             columns, 64 / columns)),
+                      {});
+    const AccessWork& load = work.accesses[0];
+    EXPECT_EQ(load.form, AccessForm::kTransposed);
+    const double vectors = 4 * 64;
+    EXPECT_EQ(load.instructions, vectors * (16.0 / columns + 4));
+    EXPECT_EQ(work.accesses[1].form, AccessForm::kContiguous);
+  }
+}
+
+// The outermost of the loops along which a store is contiguous makes the block;
+// a bound leaves out lanes of it.
+TEST(LoopWork, TransposedStoresMayHaveLoopsBetween) {
+  constexpr char kTile[] = R"(kernel k
+argument x f32[6,2,16]
+result y f32[2,16,6]
+for i0 6 unrolled
+| for i1 2 unrolled
+| | for i2 16$0 vector
+| | | y[i1,i2,i0] = x[i0,i1,i2]
+)";
+  const AccessWork store =
+      CountLoopWork(Parse(absl::Substitute(kTile, "")), {}).accesses[1];
+  EXPECT_EQ(store.form, AccessForm::kTransposed);
+  EXPECT_DOUBLE_EQ(store.instructions, 12 * (16.0 / 6 + 4));
+  EXPECT_EQ(CountLoopWork(Parse(absl::Substitute(kTile, " < 11")), {})
+                .accesses[1]
+                .form,
+            AccessForm::kScattered);
+}
+
+TEST(LoopWork, RegistersOfLanesApartAreScattered) {
+  constexpr char kTile[] = R"(kernel k
+argument x f32[32,64]
+result y f32[4,16]
+local t f32[4,16] register strides $0
+for i0 4 unrolled
+| for i1 16 vector
+| | t[i0,i1] = x[0,16*i0+i1]
+for i0 4 unrolled
+| for i1 16 vector
+| | y[i0,i1] = t[i0,i1]
+)";
+  const LoopWork adjacent =
+      CountLoopWork(Parse(absl::Substitute(kTile, "{16,1}")), {});
+  const LoopWork apart =
+      CountLoopWork(Parse(absl::Substitute(kTile, "{2,8}")), {});
+  // The store to t, and the load of it.
+  for (const size_t access : {size_t{1}, size_t{2}}) {
+    EXPECT_EQ(adjacent.accesses[access].form, AccessForm::kRegister);
+    EXPECT_FALSE(adjacent.accesses[access].register_scattered);
+    EXPECT_EQ(adjacent.accesses[access].instructions, 0);
+    EXPECT_EQ(apart.accesses[access].form, AccessForm::kScattered);
+    EXPECT_TRUE(apart.accesses[access].register_scattered);
+    EXPECT_EQ(apart.accesses[access].instructions, 4 * 16);
+  }
+  // Blocks of them are transposed like any other.
+  EXPECT_EQ(CountLoopWork(Parse(absl::Substitute(kTile, "{1,4}")), {})
+                .accesses[1]
+                .form,
+            AccessForm::kTransposed);
+}
+
+TEST(LoopWork, CopiesFarApartAreStreams) {
+  const LoopWork work = CountLoopWork(Parse(R"(kernel k
+argument x f32[64,1984]
+argument v f32[1984]
+inout y f32[64]
+for i0 4
+| for i1 4 unrolled
+| | for i2 31
+| | | for i3 4 unrolled
+| | | | for i4 4 unrolled
+| | | | | for i5 16 vector
+| | | | | | y[16*i0+4*i1+i3] += x[16*i0+4*i1+i3,64*i2+16*i4+i5] * v[64*i2+16*i4+i5]
+)"),
+                                      {});
+  // Four rows of x; the vectors of a row are side by side, and the rows of i1
+  // are read one after the other.
+  EXPECT_EQ(work.accesses[0].streams, 4);
+  EXPECT_EQ(work.accesses[1].streams, 1);
+  EXPECT_EQ(work.accesses[2].streams, 1);
+}
+
+TEST(LoopWork, SumsThatAreReadAtOnceAreWaitedFor) {
+  const auto links = [](const std::string& text) {
+    return CountLoopWork(Parse(text), {}).serial_links;
+  };
+  EXPECT_EQ(links(R"(kernel rows
+argument x f32[64,32]
+result y f32[64,32]
+for i0 64
+| local s f32[] register
+| s[] = 0.0
+| for i1 2
+| | for i2 16 vector
+| | | s[] += x[i0,16*i1+i2]
+| for i1 2
+| | for i2 16 vector
+| | | y[i0,16*i1+i2] = x[i0,16*i1+i2] / s[]
+)"),
+            64);
+  // Blocks of 16 rows wait once each.
+  EXPECT_EQ(links(R"(kernel blocks
+argument x f32[64,32]
+result y f32[64,32]
+for i0 4
+| local s f32[16] stack
+| for i1 16
+| | s[i1] = 0.0
+| for i1 16
+| | for i2 2
+| | | for i3 16 vector
+| | | | s[i1] += x[16*i0+i1,16*i2+i3]
+| for i1 16
+| | for i2 2
+| | | for i3 16 vector
+| | | | y[16*i0+i1,16*i2+i3] = x[16*i0+i1,16*i2+i3] / s[i1]
+)"),
+            4);
+  // Unrolled copies wait together; the whole kernel waits once.
+  EXPECT_EQ(links(R"(kernel columns
+argument x f32[32,4]
+result y f32[4]
+local s f32[4] stack
+for i0 4 unrolled
+| s[i0] = 0.0
+for i0 4 unrolled
+| for i1 32
+| | s[i0] += x[i1,i0]
+for i0 4 unrolled
+| y[i0] = s[i0]
+)"),
+            1);
+  // Each lane has a sum of its own, and nothing reads the result.
+  EXPECT_EQ(links(R"(kernel lanes
+argument x f32[32,16]
+inout s f32[16]
+result y f32[16]
+for i0 32
+| for i1 16 vector
+| | s[i1] += x[i0,i1]
+for i1 16 vector
+| y[i1] = s[i1]
+)"),
+            0);
+  EXPECT_EQ(links(R"(kernel end
+argument x f32[32]
+inout s f32[]
+for i0 32
+| s[] += x[i0]
+)"),
+            0);
 }
 
 // The root is that of a row, and of all copies and lanes.
