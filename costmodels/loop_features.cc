@@ -170,6 +170,10 @@ class KernelList {
     double register_scattered = 0;
     double streams = 1;
     PerCache stream_traffic = {};
+    double all = 0;
+    double masked = 0;
+    double stored = 0;
+    double non_temporal = 0;
     double footprint = 0;
     double most_stride = 0;
     for (const StatementWork& s : work_.statements) {
@@ -183,6 +187,12 @@ class KernelList {
         elements[way] += access.elements;
         for (size_t c = 0; c < kCacheCount; ++c) {
           traffic[way][c] += access.traffic[c];
+        }
+        all += access.instructions;
+        masked += access.instructions * s.masked_share;
+        if (s.stored_masked) stored += access.instructions;
+        if (access.non_temporal) {
+          non_temporal += access.elements * access.element_bytes;
         }
         if (access.data_dependent) dependent += access.instructions;
         if (access.register_scattered) {
@@ -211,6 +221,8 @@ class KernelList {
     }
     list_.Add("data_dependent", Log(dependent, kCount));
     list_.Add("register_scattered", Log(register_scattered, kCount));
+    list_.Add("masked_share", static_cast<float>(masked / std::max(all, 1.0)));
+    list_.Add("stored_masked", Log(stored, kCount));
     list_.Add("streams", Log(streams, kSmall));
     for (size_t c = 0; c < kCacheCount; ++c) {
       list_.Add("stream_traffic", Log(stream_traffic[c], kCount),
@@ -229,6 +241,12 @@ class KernelList {
     const PerCache caches = CacheBytes(machine_);
     for (size_t c = 0; c < kCacheCount; ++c) {
       list_.Add("working_set", LogRatio(set, caches[c]), kCacheNames[c]);
+    }
+    // Stores that bypass caches that would hold everything.
+    for (size_t c = 1; c < kCacheCount; ++c) {
+      list_.Add("non_temporal_fitting",
+                Log(set <= caches[c] ? non_temporal : 0, kCount),
+                kCacheNames[c]);
     }
   }
 
@@ -338,6 +356,8 @@ class KernelList {
     list_.Add("lane_sums", Log(s.lane_sums, kCount));
     list_.Add("is_predicated", Flag(s.is_predicated));
     list_.Add("non_temporal", Flag(s.non_temporal));
+    list_.Add("masked_share", static_cast<float>(s.masked_share));
+    list_.Add("stored_masked", Flag(s.stored_masked));
     list_.Add("chains", Log(s.chains, kSmall));
     list_.Add("chain_length", Log(s.chain_length, 24));
     // Loops around it: the innermost ones that are loops in the code.
@@ -374,6 +394,7 @@ class KernelList {
     double lane_stride = 0;
     double dependent = 0;
     bool register_scattered = false;
+    double streams = 0;
     for (size_t a = s.first_access; a < s.first_access + s.access_count; ++a) {
       const AccessWork& access = work_.accesses[a];
       (access.is_store ? stores : loads)[static_cast<size_t>(access.form)] += 1;
@@ -384,6 +405,7 @@ class KernelList {
       lane_stride = std::max(lane_stride, access.lane_stride);
       if (access.data_dependent) ++dependent;
       register_scattered |= access.register_scattered;
+      streams = std::max(streams, access.streams);
     }
     for (size_t form = 0; form < kAccessForms; ++form) {
       list_.Add("loads", Log(loads[form], 6), kFormNames[form]);
@@ -399,6 +421,7 @@ class KernelList {
     list_.Add("lane_stride", Log(lane_stride, 24));
     list_.Add("data_dependent", Log(dependent, 4));
     list_.Add("register_scattered", Flag(register_scattered));
+    list_.Add("streams", Log(streams, kSmall));
   }
 
   const LoopWork& work_;
@@ -430,6 +453,7 @@ class NodeList {
     List list(names);
     list.Add("trips", Log(l.trips, kCount));
     list.Add("entries", Log(l.entries, kCount));
+    list.Add("cut_share", static_cast<float>(l.cut_share));
     list.Add("working_set", Log(l.working_set, kCount));
     list.Add("iteration_set", Log(l.iteration_set, kCount));
     for (size_t c = 0; c < kCacheCount; ++c) {
@@ -455,6 +479,8 @@ class NodeList {
     list.Add("copy", Flag(s.is_copy));
     list.Add("dot", Flag(s.is_dot));
     list.Add("kept", Flag(s.is_kept));
+    list.Add("masked_share", static_cast<float>(s.masked_share));
+    list.Add("stored_masked", Flag(s.stored_masked));
     list.Add("lane_sums", Log(s.lane_sums, kCount));
     list.Add("chains", Log(s.chains, kSmall));
     list.Add("chain_length", Log(s.chain_length, 24));

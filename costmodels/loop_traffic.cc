@@ -143,6 +143,11 @@ class TrafficCounter {
   // cache holds what an iteration touches: then all iterations together bring
   // each line in once, for the first of the accesses that move alike.
   void CountBroughtLines() {
+    for (AccessWork& done : work_.accesses) {
+      if (done.non_temporal) {
+        done.traffic.back() = done.elements * done.element_bytes;
+      }
+    }
     const PerCache sizes = CacheBytes(machine_);
     // Level, buffer, motion, store.
     absl::flat_hash_set<std::tuple<int32_t, loops::BufferId, uint64_t, bool>>
@@ -153,7 +158,7 @@ class TrafficCounter {
       brought.clear();
       for (size_t a = 0; a < work_.accesses.size(); ++a) {
         AccessWork& done = work_.accesses[a];
-        if (done.form == AccessForm::kRegister) continue;
+        if (done.form == AccessForm::kRegister || done.non_temporal) continue;
         const auto& path = placed_[a].path;
         size_t i = 1;
         while (i < path.size() &&

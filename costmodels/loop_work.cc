@@ -111,7 +111,9 @@ class Counter {
     LoopLevel level;
     level.parent = path_.back();
     level.loop = &loop;
-    level.trips = Trips(loop);
+    const Bounded bounded = BoundedTrips(loop);
+    level.trips = bounded.trips;
+    level.cut_share = bounded.cut_share;
     const LoopLevel& parent = work_.levels[static_cast<size_t>(level.parent)];
     level.entries = parent.entries * parent.trips;
     if (!IsRepeatedInCode(loop)) {
@@ -133,10 +135,15 @@ class Counter {
     path_.pop_back();
   }
 
-  // Iterations each time, on the average.
-  double Trips(const loops::Loop& loop) const {
+  // Iterations each time, on the average, and the share of the times that have
+  // less than all.
+  struct Bounded {
+    double trips = 0;
+    double cut_share = 0;
+  };
+  Bounded BoundedTrips(const loops::Loop& loop) const {
     const auto extent = static_cast<double>(std::max<int64_t>(loop.extent, 0));
-    if (!loop.bound.has_value()) return extent;
+    if (!loop.bound.has_value()) return {extent, 0};
     // One variable at a time takes its values, others are in their middle.
     double constant = static_cast<double>(loop.bound->constant());
     const loops::Affine::Term* varied = nullptr;
@@ -160,11 +167,14 @@ class Counter {
         constant += coefficient * (level->trips - 1) / 2;
       }
     }
-    if (varied == nullptr) return std::clamp(constant, 0.0, extent);
+    if (varied == nullptr) {
+      return {std::clamp(constant, 0.0, extent), constant < extent ? 1.0 : 0.0};
+    }
     const double steps = std::max(1.0, std::floor(varied_level->trips));
     const auto samples = static_cast<int64_t>(
         std::min(steps, static_cast<double>(kBoundSamples)));
     double sum = 0;
+    double cut = 0;
     for (int64_t i = 0; i < samples; ++i) {
       // The last one is always among them: there is the rest of a split.
       const double value =
@@ -180,8 +190,9 @@ class Counter {
               ? 1
               : (steps - 2) / static_cast<double>(samples - 2);
       sum += weight * std::clamp(bound, 0.0, extent);
+      if (bound < extent) cut += weight;
     }
-    return sum / steps;
+    return {sum / steps, cut / steps};
   }
 
   const LoopLevel* LevelOf(loops::VarId var) const {
@@ -205,6 +216,7 @@ class Counter {
       if (level.loop->mode == LoopMode::kVector) {
         done.lanes =
             std::max<double>(1, static_cast<double>(level.loop->extent));
+        done.masked_share = level.cut_share;
       } else if (level.loop->mode == LoopMode::kUnrolled) {
         done.copies *= std::max(1.0, level.trips);
       }
@@ -436,11 +448,18 @@ class Counter {
     }
     done.chains = side_by_side;
     done.chain_length = length;
+    const double lane_stride =
+        done.lanes > 1 ? StrideOf(target, path_.size() - 1) : 0;
+    const loops::Buffer& buffer = program_.buffer(target.buffer);
+    done.stored_masked =
+        lane_stride > 0 &&
+        (done.masked_share > 0 ||
+         lane_stride != static_cast<double>(hlo::ByteWidth(buffer.type)));
     // The code generator keeps so many results of one statement.
-    done.is_kept =
-        program_.buffer(target.buffer).memory == loops::Memory::kRegister ||
-        results <= static_cast<double>(loops::kMostPartialResults);
-    if (done.lanes > 1 && StrideOf(target, path_.size() - 1) == 0) {
+    done.is_kept = !done.stored_masked &&
+                   (buffer.memory == loops::Memory::kRegister ||
+                    results <= static_cast<double>(loops::kMostPartialResults));
+    if (done.lanes > 1 && lane_stride == 0) {
       done.lane_sums = done.executions / done.lanes /
                        (done.is_kept ? std::max(length, 1.0) : 1.0);
     }
@@ -517,6 +536,9 @@ class Counter {
       instructions *= statement.lanes;
     }
     done.instructions = instructions;
+    done.non_temporal = is_target && statement.non_temporal &&
+                        done.form == AccessForm::kContiguous &&
+                        statement.masked_share < 1;
     work_.accesses.push_back(done);
     placed_.push_back(std::move(placed));
   }

@@ -36,6 +36,9 @@ struct LoopLevel {
   double trips = 1;
   // The number of times that the loop is begun.
   double entries = 1;
+  // The share of these in which its bound leaves out iterations. The others
+  // need no masks: code generators make code of its own for them.
+  double cut_share = 0;
   // Bytes of the cache lines that all iterations touch together, and that one
   // does, registers left out.
   double working_set = 0;
@@ -68,6 +71,9 @@ struct AccessWork {
   bool data_dependent = false;
   // Of a register buffer, but with lanes that are not adjacent there.
   bool register_scattered = false;
+  // Stores of whole vectors that bypass the caches; the code generator makes
+  // ordinary ones of all others.
+  bool non_temporal = false;
   AccessForm form = AccessForm::kScalar;
   double element_bytes = 0;
   // Elements that are named, lanes included.
@@ -80,7 +86,9 @@ struct AccessWork {
   double lane_stride = 0;
   // Bytes of the distinct cache lines that it touches.
   double footprint = 0;
-  // Bytes of lines that it brings into each cache.
+  // Bytes of lines that it brings into each cache. Stores that bypass the
+  // caches bring in nothing, but all that they store goes to memory: it counts
+  // as traffic of the last cache, even where everything fits.
   PerCache traffic = {};
   // The bytes from one iteration of the innermost loop that is neither a vector
   // nor unrolled to the next.
@@ -131,6 +139,12 @@ struct StatementWork {
   double lane_sums = 0;
   bool is_predicated = false;
   bool non_temporal = false;
+  // The share of its vectors whose lanes are masked by a bound.
+  double masked_share = 0;
+  // It sums into lanes that are masked, or that are not adjacent: they are
+  // loaded and stored at each step, as compilers keep no such lanes in
+  // registers.
+  bool stored_masked = false;
   // For reductions: the results that are summed up side by side between
   // iterations of the innermost sequential loop that sums, in vectors, and the
   // length of the chain of one of them. Each link waits for the one before it.

@@ -264,5 +264,66 @@ for i0 4 unrolled
   }
 }
 
+TEST(LoopCode, StoresThatBypassCachesAreThoseOfTheCode) {
+  constexpr char kCopy[] = R"(kernel k
+argument x f32[160,16]
+result y f32[160,16]
+for i0 10
+| for i1 16 unrolled
+| | for i2 16 vector
+| | | y[16*i0+i1,i2] = x[16*i0+i1,i2] nontemporal
+)";
+  const auto changed = [&](const char* from, const char* to) {
+    return absl::StrReplaceAll(kCopy, {{from, to}});
+  };
+  const std::vector<std::pair<std::string, bool>> programs = {
+      {kCopy, true},
+      {changed(" nontemporal", ""), false},
+      {changed("16 vector", "16"), false},
+      // Vectors in the opposite order, transposed ones, and single lanes.
+      {changed("y[16*i0+i1,i2]", "y[16*i0+i1,15-i2]"), true},
+      {changed("y[16*i0+i1,i2]", "y[16*i0+i2,i1]"), false},
+      {changed("y[16*i0+i1,i2]", "y[i2,i0]"), false},
+      // Masked ones at the end.
+      {changed("16 vector", "16 < 150-16*i0 vector"), true},
+  };
+  for (const auto& [text, bypasses] : programs) {
+    SCOPED_TRACE(text);
+    const WorkAndCode got = Of(text);
+    EXPECT_EQ(got.work.accesses[1].non_temporal, bypasses);
+    EXPECT_EQ(absl::StrContains(got.code, "!nontemporal"), bypasses);
+  }
+}
+
+// Vectors with all of their lanes have code of their own, without masks.
+TEST(LoopCode, MasksAreThoseOfTheCode) {
+  constexpr char kProgram[] = R"(kernel k
+argument x f32[160]
+result y f32[160]
+for i0 10$0
+| for i1 16$1 vector
+| | y[16*i0+i1] = x[16*i0+i1]
+)";
+  struct Masked {
+    const char* bound;
+    double share;
+  };
+  const std::vector<Masked> bounds = {{"", 0},
+                                      {" < 9", 1},
+                                      {" < 16", 0},
+                                      {" < 160-16*i0", 0},
+                                      {" < 159-16*i0", 0.1},
+                                      {" < 100-16*i0", 0.4}};
+  for (const char* mode : {"", " unrolled"}) {
+    for (const Masked& masked : bounds) {
+      const std::string text = absl::Substitute(kProgram, mode, masked.bound);
+      SCOPED_TRACE(text);
+      const WorkAndCode got = Of(text);
+      EXPECT_DOUBLE_EQ(got.work.statements[0].masked_share, masked.share);
+      EXPECT_EQ(absl::StrContains(got.code, "masked.store"), masked.share > 0);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hone::costmodels

@@ -186,6 +186,69 @@ for i0 64
   EXPECT_EQ(kernel("scalar_share"), 0);
 }
 
+TEST(LoopFeatures, TellWhereStoresBypassCachesThatFit) {
+  const auto feature = [](int64_t cache_bytes, const std::string& name) {
+    loops::Machine machine;
+    machine.l1_bytes = 1024;
+    machine.l2_bytes = cache_bytes;
+    machine.l3_bytes = 2 * cache_bytes;
+    const std::vector<float> features =
+        KernelLoopFeatures(loops::ParseProgram(R"(kernel k
+argument x f32[64,16]
+result y f32[64,16]
+for i0 64
+| for i1 16 vector
+| | y[i0,i1] = x[i0,i1] nontemporal
+)")
+                               .value(),
+                           machine);
+    return features[IndexOf(LoopFeatureNames(), name)];
+  };
+  const auto bytes = static_cast<float>(std::log2(1 + 64 * 16 * 4) / 40);
+  EXPECT_FLOAT_EQ(feature(8192, "non_temporal_fitting_l2"), bytes);
+  EXPECT_FLOAT_EQ(feature(4096, "non_temporal_fitting_l2"), 0);
+  EXPECT_FLOAT_EQ(feature(4096, "non_temporal_fitting_l3"), bytes);
+  EXPECT_FLOAT_EQ(feature(2048, "non_temporal_fitting_l3"), 0);
+}
+
+TEST(LoopFeatures, TellMaskedLanes) {
+  loops::Machine machine;
+  machine.vector_bytes = 64;
+  const auto features = [&](const std::string& bound,
+                            const std::string& target) {
+    return KernelLoopFeatures(
+        loops::ParseProgram(absl::StrCat(R"(kernel k
+argument x f32[64,160]
+inout y f32[160]
+for i0 10
+| for i1 64
+| | for i2 16)",
+                                         bound, R"( vector
+| | | )",
+                                         target, R"( += x[i1,16*i0+i2]
+)"))
+            .value(),
+        machine);
+  };
+  const auto value = [](const std::vector<float>& of, const std::string& name) {
+    return of[IndexOf(LoopFeatureNames(), name)];
+  };
+  const std::vector<float> full = features(" < 160-16*i0", "y[16*i0+i2]");
+  EXPECT_EQ(value(full, "masked_share"), 0);
+  EXPECT_EQ(value(full, "stored_masked"), 0);
+  EXPECT_EQ(value(full, "hot0_stored_masked"), 0);
+  const std::vector<float> masked = features(" < 150-16*i0", "y[16*i0+i2]");
+  EXPECT_FLOAT_EQ(value(masked, "masked_share"), 0.1F);
+  // As many loads and stores as iterations of i1.
+  EXPECT_FLOAT_EQ(value(masked, "stored_masked"),
+                  static_cast<float>(std::log2(1 + 2 * 640) / 40));
+  EXPECT_FLOAT_EQ(value(masked, "hot0_masked_share"), 0.1F);
+  EXPECT_EQ(value(masked, "hot0_stored_masked"), 1);
+  const std::vector<float> lanes = features(" < 150-16*i0", "y[i0]");
+  EXPECT_FLOAT_EQ(value(lanes, "masked_share"), 0.1F);
+  EXPECT_EQ(value(lanes, "stored_masked"), 0);
+}
+
 TEST(LoopFeatures, TellStreamsWaitsAndScatteredRegisters) {
   const auto features = [](const std::string& strides) {
     loops::Machine machine;

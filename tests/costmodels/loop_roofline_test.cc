@@ -53,6 +53,59 @@ TEST(LoopRoofline, SumsSideBySideWaitLess) {
   EXPECT_GE(one.ns, Limit(one, LoopLimit::kChains));
 }
 
+// Each step waits for the store of the one before it.
+TEST(LoopRoofline, SumsInMaskedLanesWaitForMemory) {
+  constexpr char kColumns[] = R"(kernel k
+argument x f32[64,160]
+inout y f32[160]
+for i0 10
+| for i1 64
+| | for i2 16 < 160-16*i0 vector
+| | | y[16*i0+i2] += x[i1,16*i0+i2]
+)";
+  const std::string masked =
+      absl::StrReplaceAll(kColumns, {{"< 160", "< 150"}});
+  EXPECT_GT(Limit(Times(masked), LoopLimit::kChains),
+            2 * Limit(Times(kColumns), LoopLimit::kChains));
+  EXPECT_GT(Limit(Times(masked), LoopLimit::kStores),
+            10 * Limit(Times(kColumns), LoopLimit::kStores));
+}
+
+// Four rows at a time are read more slowly than one after the other.
+TEST(LoopRoofline, StreamsSideBySideTakeLonger) {
+  const std::string rows = R"(kernel k
+argument x f32[64,1024]
+inout y f32[64]
+for i0 16
+| for i1 4
+| | for i2 64
+| | | for i3 16 vector
+| | | | y[4*i0+i1] += x[4*i0+i1,16*i2+i3]
+)";
+  const std::string together = R"(kernel k
+argument x f32[64,1024]
+inout y f32[64]
+for i0 16
+| for i1 64
+| | for i2 4 unrolled
+| | | for i3 16 vector
+| | | | y[4*i0+i2] += x[4*i0+i2,16*i1+i3]
+)";
+  loops::Machine machine = Wide();
+  machine.l1_bytes = 16 << 10;
+  machine.l2_bytes = 128 << 10;
+  machine.l3_bytes = 1 << 20;
+  LoopRates rates;
+  rates.bytes_per_ns = {64, 32, 10};
+  const double x_bytes = 64 * 1024 * 4;
+  // Read and written back.
+  const double y_bytes = 2 * 64 * 4;
+  EXPECT_DOUBLE_EQ(Limit(Times(rows, machine, rates), LoopLimit::kL2),
+                   (x_bytes + y_bytes) / 32);
+  EXPECT_DOUBLE_EQ(Limit(Times(together, machine, rates), LoopLimit::kL2),
+                   (2 * x_bytes + y_bytes) / 32);
+}
+
 TEST(LoopRoofline, VectorsAreFasterThanScalars) {
   const std::string vectors = R"(kernel k
 argument x f32[4096]
@@ -134,6 +187,31 @@ for i0 1048576
   EXPECT_GE(times.ns, Limit(times, LoopLimit::kL3));
   machine.l3_bytes = 256 << 20;
   EXPECT_EQ(Limit(Times(large, machine, rates), LoopLimit::kL3), 0);
+}
+
+// They are faster where results do not fit, and slower where they do.
+TEST(LoopRoofline, StoresThatBypassCachesTakeTheTimeOfMemory) {
+  constexpr char kCopy[] = R"(kernel k
+argument x f32[65536]
+result y f32[65536]
+for i0 4096
+| for i1 16 vector
+| | y[16*i0+i1] = x[16*i0+i1]
+)";
+  const std::string bypassing =
+      absl::StrReplaceAll(kCopy, {{"+i1]\n", "+i1] nontemporal\n"}});
+  LoopRates rates;
+  rates.bytes_per_ns = {64, 32, 10};
+  loops::Machine machine = Wide();
+  machine.l3_bytes = 16 << 20;
+  EXPECT_EQ(Limit(Times(kCopy, machine, rates), LoopLimit::kL3), 0);
+  EXPECT_DOUBLE_EQ(Limit(Times(bypassing, machine, rates), LoopLimit::kL3),
+                   65536 * 4 / 10.0);
+  EXPECT_GT(Times(bypassing, machine).ns, Times(kCopy, machine).ns);
+  machine.l1_bytes = machine.l2_bytes = machine.l3_bytes = 4096;
+  EXPECT_DOUBLE_EQ(Limit(Times(bypassing, machine, rates), LoopLimit::kL3),
+                   2 * 65536 * 4 / 10.0);
+  EXPECT_LT(Times(bypassing, machine).ns, Times(kCopy, machine).ns);
 }
 
 TEST(LoopRoofline, FasterMachinesTakeLess) {

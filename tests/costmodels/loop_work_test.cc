@@ -6,8 +6,10 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -321,6 +323,85 @@ TEST(LoopWork, SumsThatAreTooManyAreStoredAtEachStep) {
   }
 }
 
+TEST(LoopWork, SumsInMaskedOrScatteredLanesAreStoredAtEachStep) {
+  loops::Machine machine;
+  machine.vector_bytes = 64;
+  const auto sum = [&](const std::string& bound, const std::string& target) {
+    const LoopWork work = CountLoopWork(Parse(absl::Substitute(R"(kernel k
+argument x f32[64,160]
+inout y f32[320]
+for i0 10
+| local t f32[16] register
+| for i1 16 vector
+| | t[i1] = 0.0
+| for i1 64
+| | for i2 16$0 vector
+| | | $1 += x[i1,16*i0+i2]
+| for i1 16 vector
+| | y[16*i0+i1] = t[i1]
+)",
+                                                               bound, target)),
+                                        machine);
+    return std::make_pair(work.statements[1], work.accesses[2]);
+  };
+  {
+    const auto [plain, store] = sum("", "y[16*i0+i2]");
+    EXPECT_EQ(plain.masked_share, 0);
+    EXPECT_FALSE(plain.stored_masked);
+    EXPECT_TRUE(plain.is_kept);
+    EXPECT_EQ(store.instructions, 10);
+  }
+  {
+    // The bound leaves out lanes in the last of ten iterations.
+    const auto [masked, store] = sum(" < 150-16*i0", "y[16*i0+i2]");
+    EXPECT_DOUBLE_EQ(masked.masked_share, 0.1);
+    EXPECT_TRUE(masked.stored_masked);
+    EXPECT_FALSE(masked.is_kept);
+    EXPECT_EQ(store.instructions, 10 * 64);
+  }
+  {
+    // It leaves out none.
+    const auto [full, store] = sum(" < 160-16*i0", "y[16*i0+i2]");
+    EXPECT_EQ(full.masked_share, 0);
+    EXPECT_FALSE(full.stored_masked);
+    EXPECT_TRUE(full.is_kept);
+    EXPECT_EQ(store.instructions, 10);
+  }
+  {
+    const auto [scattered, store] = sum("", "y[32*i0+2*i2]");
+    EXPECT_EQ(scattered.masked_share, 0);
+    EXPECT_TRUE(scattered.stored_masked);
+    EXPECT_FALSE(scattered.is_kept);
+    EXPECT_EQ(store.instructions, 10 * 64 * 16);
+  }
+  {
+    // Lanes are added up after the loop, and masked ones are the identity.
+    const auto [lanes, store] = sum(" < 150-16*i0", "y[i0]");
+    EXPECT_DOUBLE_EQ(lanes.masked_share, 0.1);
+    EXPECT_FALSE(lanes.stored_masked);
+    EXPECT_TRUE(lanes.is_kept);
+    EXPECT_EQ(store.instructions, 10);
+  }
+  EXPECT_TRUE(sum("", "t[i2]").first.is_kept);
+  EXPECT_FALSE(sum(" < 150-16*i0", "t[i2]").first.is_kept);
+}
+
+// The first of two copies has all of its lanes.
+TEST(LoopWork, MasksThatLeaveOutNothingAreFree) {
+  const LoopWork work = CountLoopWork(Parse(R"(kernel k
+argument x f32[22]
+result y f32[22]
+for i0 2 unrolled
+| for i1 16 < 22-16*i0 vector
+| | y[16*i0+i1] = x[16*i0+i1]
+)"),
+                                      {});
+  EXPECT_DOUBLE_EQ(work.statements[0].masked_share, 0.5);
+  EXPECT_DOUBLE_EQ(work.levels[2].cut_share, 0.5);
+  EXPECT_DOUBLE_EQ(work.levels[2].trips, 11);
+  EXPECT_EQ(work.levels[1].cut_share, 0);
+}
+
 TEST(LoopWork, DotsOfNarrowElementsAreOneInstruction) {
   const std::string text = R"(kernel k
 argument a bf16[8,64]
@@ -550,6 +631,39 @@ for i0 4096
     if (!access.is_store) traffic += access.traffic[0];
   }
   EXPECT_EQ(traffic, 4096 * 1024 * 4);
+}
+
+TEST(LoopWork, StoresThatBypassCachesGoToMemory) {
+  constexpr char kCopy[] = R"(kernel k
+argument x f32[64,16]
+result y f32[64,16]
+for i0 64
+| for i1 16 vector
+| | y[i0,i1] = x[i0,i1] nontemporal
+)";
+  const LoopWork fitting = CountLoopWork(Parse(kCopy), {});
+  ASSERT_EQ(fitting.accesses.size(), 2);
+  EXPECT_FALSE(fitting.accesses[0].non_temporal);
+  EXPECT_TRUE(fitting.accesses[1].non_temporal);
+  EXPECT_THAT(fitting.accesses[0].traffic, ElementsAre(0, 0, 0));
+  EXPECT_THAT(fitting.accesses[1].traffic, ElementsAre(0, 0, 64 * 16 * 4));
+  loops::Machine small;
+  small.l1_bytes = small.l2_bytes = small.l3_bytes = 1024;
+  const LoopWork large = CountLoopWork(Parse(kCopy), small);
+  EXPECT_THAT(large.accesses[0].traffic,
+              ElementsAre(64 * 16 * 4, 64 * 16 * 4, 64 * 16 * 4));
+  EXPECT_THAT(large.accesses[1].traffic, ElementsAre(0, 0, 64 * 16 * 4));
+  // Scalars, lanes that are not adjacent and masked lanes are stored as usual.
+  for (const auto& [from, to] :
+       std::vector<std::pair<std::string, std::string>>{
+           {"16 vector", "16"},
+           {"y[i0,i1]", "y[i1,0]"},
+           {"16 vector", "16 < 9 vector"}}) {
+    const LoopWork work =
+        CountLoopWork(Parse(absl::StrReplaceAll(kCopy, {{from, to}})), small);
+    EXPECT_FALSE(work.accesses[1].non_temporal);
+    EXPECT_GT(work.accesses[1].traffic[0], 0);
+  }
 }
 
 TEST(LoopWork, ParallelLoopsAreDividedInWholeIterations) {
