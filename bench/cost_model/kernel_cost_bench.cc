@@ -108,12 +108,7 @@ Row Summarize(const std::vector<Row>& rows,
   return summary;
 }
 
-double MeanOf(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
-
+double MeanOf(const std::vector<double>& values) { return Mean(values); }
 double MedianOf(const std::vector<double>& values) { return Median(values); }
 
 Json ToJson(const ScheduleErrors& errors) {
