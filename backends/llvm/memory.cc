@@ -350,9 +350,20 @@ void FunctionEmitter::StoreNonTemporal(BufferId buffer, llvm::Value* pointer,
     Annotate(buffer, store);
   });
   EmitIf(b_.CreateNot(is_aligned), [&] {
+    // As elements of another width: of two stores of one type, LLVM would make
+    // a single ordinary one.
+    const int64_t stored_bytes = lanes_ * hlo::ByteWidth(type);
+    const int64_t width = hlo::ByteWidth(type) == 1 ? 2 : 1;
+    llvm::Value* bits = value;
+    if (stored_bytes % width == 0) {
+      bits = b_.CreateBitCast(
+          value, llvm::FixedVectorType::get(
+                     b_.getIntNTy(static_cast<unsigned>(8 * width)),
+                     static_cast<unsigned>(stored_bytes / width)));
+    }
     Annotate(buffer,
              b_.CreateAlignedStore(
-                 value, pointer,
+                 bits, pointer,
                  llvm::Align(static_cast<uint64_t>(hlo::ByteWidth(type)))));
   });
 }

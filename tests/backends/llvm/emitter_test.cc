@@ -435,32 +435,6 @@ for i 9
 )");
 }
 
-TEST(EmitterTest, NonTemporalStoresOfAnyAlignment) {
-  ExpectTextMatchesInterpreter(R"(
-kernel stream
-argument x f32[1000]
-result y f32[1000]
-for i 63
-| for v 16 < 1000-16*i vector
-| | y[16*i+v] = x[16*i+v] + 1.0 nontemporal
-)");
-}
-
-// Arrays begin one element past a multiple of 64 bytes: y[15] is at the next
-// one, y[15+12*i] at multiples of 16, only some of which are multiples of 32.
-TEST(EmitterTest, NonTemporalStoresOfOddVectors) {
-  ExpectTextMatchesInterpreter(R"(
-kernel stream
-argument x f32[120]
-result y f32[135]
-for j 15
-| y[j] = 0.0
-for i 10
-| for v 12 vector
-| | y[12*i+v+15] = x[12*i+v] + 1.0 nontemporal
-)");
-}
-
 TEST(EmitterTest, NothingIsInAnEmptyRange) {
   ExpectTextMatchesInterpreter(R"(
 kernel empty
