@@ -78,6 +78,16 @@ void WidenImages(Scheduler& scheduler) {
   for (BufferId buffer : images) scheduler.Try("widen", {}, {buffer});
 }
 
+// Returns true if the results are larger than the last cache together: lines
+// that are stored past it need not be read before.
+bool ExceedsCaches(const Program& program, const Machine& machine) {
+  int64_t bytes = 0;
+  for (const auto& buffer : program.buffers()) {
+    if (buffer->memory == Memory::kResult) bytes += buffer->allocated_bytes();
+  }
+  return bytes > std::max(machine.l2_bytes, machine.l3_bytes);
+}
+
 // Stores vectors of results past the caches, where nothing reads them again.
 void StreamResults(Scheduler& scheduler) {
   std::vector<Path> stores;
@@ -228,7 +238,8 @@ std::vector<Step> DefaultSchedule(const Program& program,
   if (fuses) FuseOutermost(scheduler);
   PrefetchCopies(scheduler);
   PrefetchStreams(scheduler);
-  if (scheduler.Choose(Choice::kStream, 1) == 2) StreamResults(scheduler);
+  const int64_t streams = ExceedsCaches(program, machine) ? 2 : 1;
+  if (scheduler.Choose(Choice::kStream, streams) == 2) StreamResults(scheduler);
   if (use != nullptr) *use = scheduler.use();
   return scheduler.steps();
 }

@@ -591,5 +591,22 @@ for i 20
               HasSubstr("for i2 4 unrolled\n| | | for i3 4 vector\n"));
 }
 
+// A cache of 512 KiB holds 362 rows of the result.
+TEST(DefaultSchedule, StreamsResultsThatNoCacheHolds) {
+  const auto scheduled = [](int rows) {
+    return ScheduledText(absl::Substitute(R"(
+kernel negate
+argument x f32[$0,362]
+result y f32[$0,362]
+for i $0
+| for j 362
+| | y[i,j] = negate(x[i,j])
+)",
+                                          rows));
+  };
+  EXPECT_THAT(scheduled(362), Not(HasSubstr("nontemporal")));
+  EXPECT_THAT(scheduled(363), HasSubstr("nontemporal"));
+}
+
 }  // namespace
 }  // namespace hone::loops
