@@ -106,8 +106,9 @@ absl::StatusOr<tuning::TuningSpec> SpecOf(const Options& options,
   spec.task = task_name;
   spec.target = options.target;
   spec.optimizer = options.optimizer;
-  spec.optimizer = tuning::OptimizerOf(spec);
   HONE_ASSIGN_OR_RETURN(spec.options, ParseTaskFlags(options.flags));
+  // Which one is the default depends on them.
+  spec.optimizer = tuning::OptimizerOf(spec);
   if (options.trials > 0) {
     spec.budget.trials = options.trials;
   } else if (task->default_trials() > 0) {

@@ -66,6 +66,11 @@ class TileTest(Scratch):
         self.assertLessEqual(result["best"]["cost"], result["default"]["cost"])
         self.assertIn("fusion(", tuned.read_text())
         self.assertIn("evaluator", result["verified"]["method"])
+        # The default on TPUs, as by a daemon.
+        module = self.write("layer.hlo", LAYER)
+        told = self.ok(hone("tune", module, "--local", "--force", "--task",
+                            "fusion", "--target", "tpu:v4", "--trials", 4))
+        self.assertIn("trials of xtat", told.stdout + told.stderr)
 
     def test_predictions_stand_beside_simulated_times(self):
         module = self.write("layer.hlo", LAYER.replace(

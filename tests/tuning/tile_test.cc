@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include <nlohmann/json.hpp>
@@ -111,6 +112,32 @@ TEST_F(TileTaskTest, EqualKernelsAreDecidedTogether) {
         kernel.executions * backends::DefaultNs(*kernel.module, *options_.tpu);
   }
   EXPECT_NEAR(measured->cost, sum, 1e-6 * sum);
+}
+
+// A module that was tuned before, and one with other attributes or none.
+TEST_F(TileTaskTest, AModuleHasOneConfigurationForEachKernel) {
+  for (const auto& [before, after] :
+       std::vector<std::pair<std::string, std::string>>{
+           {"{}", "={hone_tile=\"output=64,256 "},
+           {"{hone_tile=\"output=8,128 order=row buffers=2 unroll=4\"}",
+            "={hone_tile=\"output=64,256 "},
+           {"{a=\"1, 2\",hone_tile=\"output=8,128 order=row\",b=\"x\\\"y\"}",
+            "={a=\"1, 2\",b=\"x\\\"y\",hone_tile=\"output=64,256 "}}) {
+    const Subject subject(*hlo::ParseHloText(absl::StrCat(R"(HloModule m
+
+ENTRY e {
+  a = f32[64,256] parameter(0)
+  ROOT t = f32[64,256] tanh(a), frontend_attributes=)",
+                                                          before, "\n}")));
+    auto problem = task().MakeProblem(subject, options_, {.target = "tpu"});
+    HONE_ASSERT_OK(problem.status());
+    const auto applied =
+        task().Apply(subject, **problem, (*problem)->DefaultCandidate());
+    HONE_ASSERT_OK(applied.status());
+    const std::string text = hlo::PrintModule(*applied->module);
+    EXPECT_THAT(text, HasSubstr(after)) << before;
+    EXPECT_EQ(text.find("hone_tile"), text.rfind("hone_tile")) << text;
+  }
 }
 
 TEST_F(TileTaskTest, ADecisionIsWrittenIntoTheModuleAndReadBack) {
