@@ -2,6 +2,7 @@
 
 #include <iostream>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,9 +32,14 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   HONE_RETURN_IF_ERROR(CheckWritable(options.output));
   HONE_ASSIGN_OR_RETURN(const auto* const library,
                         optimizers::policies::LoadLibrary());
+  std::set<std::string> seen;
   std::vector<std::unique_ptr<learning::CostPredictor>> members;
   for (const std::string& path : options.members) {
     HONE_ASSIGN_OR_RETURN(const std::string bytes, hlo::ReadFileBytes(path));
+    if (!seen.insert(bytes).second) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          path, ": the same weights twice, expected those of other seeds"));
+    }
     auto member = library->parse_cost_model(bytes, nullptr);
     if (!member.ok()) {
       return absl::Status(member.status().code(),

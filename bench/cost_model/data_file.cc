@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include <fcntl.h>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "base/status_macros.h"
@@ -23,14 +24,17 @@ absl::Status SystemError(const std::string& path, absl::string_view what) {
 }
 
 // Returns the number of bytes of whole lines. Errors: InvalidArgument if what
-// follows them is no beginning of a line of JSON.
+// follows them is no line of JSON that broke off.
 absl::StatusOr<int64_t> WholeLineBytes(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return 0;
   HONE_ASSIGN_OR_RETURN(const std::string bytes, hlo::ReadFileBytes(path));
   const size_t last = bytes.rfind('\n');
   const size_t end = last == std::string::npos ? 0 : last + 1;
-  if (end < bytes.size() && bytes[end] != '{') {
+  const absl::string_view rest = absl::string_view(bytes).substr(end);
+  // A whole document is someone's.
+  if (!rest.empty() &&
+      (rest[0] != '{' || nlohmann::json::accept(rest.begin(), rest.end()))) {
     return absl::InvalidArgumentError(
         absl::StrCat(path,
                      ": ends in what is no line of data, expected a data "

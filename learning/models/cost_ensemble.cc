@@ -52,8 +52,18 @@ absl::StatusOr<std::unique_ptr<CostPredictor>> ParseOne(absl::string_view bytes,
 
 }  // namespace
 
-CostEnsemble::CostEnsemble(std::vector<std::unique_ptr<CostPredictor>> members)
-    : members_(std::move(members)) {
+CostEnsemble::CostEnsemble(
+    std::vector<std::unique_ptr<CostPredictor>> members) {
+  for (auto& member : members) {
+    auto* const ensemble = dynamic_cast<CostEnsemble*>(member.get());
+    if (ensemble == nullptr) {
+      members_.push_back(std::move(member));
+      continue;
+    }
+    for (auto& inner : ensemble->TakeMembers()) {
+      members_.push_back(std::move(inner));
+    }
+  }
   HONE_CHECK(!members_.empty());
 }
 

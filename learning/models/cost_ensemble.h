@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -23,7 +24,8 @@ namespace hone::learning {
 // Estimation using Deep Ensembles", 2017.
 class CostEnsemble final : public CostPredictor {
  public:
-  // Of at least one model; all of one spec.
+  // Of at least one model; all of one spec. The members of ensembles among them
+  // become members of this one.
   explicit CostEnsemble(std::vector<std::unique_ptr<CostPredictor>> members);
 
   const CostSpec& spec() const override { return members_[0]->spec(); }
@@ -33,6 +35,11 @@ class CostEnsemble final : public CostPredictor {
   absl::Status Refine(absl::Span<const CostGroup> groups) override;
   std::string Serialize() const override;
   std::unique_ptr<CostPredictor> Clone() const override;
+
+  // Leaves it without members, to be destroyed.
+  std::vector<std::unique_ptr<CostPredictor>> TakeMembers() {
+    return std::move(members_);
+  }
 
  private:
   std::vector<std::unique_ptr<CostPredictor>> members_;

@@ -51,6 +51,7 @@ class CostModelTest(Scratch):
         kept = out.read_bytes()
         for bad, message in (
                 (ROOT / "models/cpu_kernel.pt", "expected models of one kind"),
+                (members[0], "the same weights twice"),
                 (self.write("text.pt", "text"), "not the weights"),
                 (self.folder / "none.pt", "none.pt")):
             refused = hone("train", "cost-ensemble", members[0], bad, "-o", out)
@@ -82,9 +83,8 @@ class CostModelTest(Scratch):
                           f"{split}:manual", "--weights",
                           f"{weights},{weights}")
         both = self.folder / "both.pt"
-        joined = self.json("train", "cost-ensemble", weights, weights, "-o",
-                           both)
-        self.assertEqual(joined["members"], 2)
+        joined = self.json("train", "cost-ensemble", weights, "-o", both)
+        self.assertEqual(joined["members"], 1)
         self.assertEqual(joined["bytes"], both.stat().st_size)
         of_both = self.json("bench", "cost-model", "--kernels", data, "--split",
                             f"{split}:manual", "--weights", both)

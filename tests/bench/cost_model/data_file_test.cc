@@ -58,14 +58,17 @@ TEST_F(DataFileTest, WhatAnInterruptedRunLeftIsCutOff) {
 }
 
 TEST_F(DataFileTest, AnotherFileIsNotCut) {
-  Write("a note without an end");
-  EXPECT_THAT(DataFile::Open(path()).status(),
-              StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("no line of data")));
-  std::ifstream file(path());
-  std::string left;
-  std::getline(file, left);
-  EXPECT_EQ(left, "a note without an end");
+  for (const char* const note :
+       {"a note without an end", "{\"results\": [1, 2]}"}) {
+    Write(note);
+    EXPECT_THAT(DataFile::Open(path()).status(),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("no line of data")));
+    std::ifstream file(path());
+    std::string left;
+    std::getline(file, left);
+    EXPECT_EQ(left, note);
+  }
 }
 
 TEST_F(DataFileTest, ErrorsOfReadingEndIt) {

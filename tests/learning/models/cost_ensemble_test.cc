@@ -112,6 +112,17 @@ TEST(CostEnsemble, IsWrittenAndRead) {
   EXPECT_EQ(Predict(*single, 0).values, Predict(*a, 0).values);
 }
 
+TEST(CostEnsemble, OfEnsemblesHasTheirMembers) {
+  const auto a = Learned(1), b = Learned(2), c = Learned(3);
+  std::vector<std::unique_ptr<CostPredictor>> members;
+  members.push_back(Ensemble({a.get(), b.get()}));
+  members.push_back(c->Clone());
+  const CostEnsemble nested(std::move(members));
+  const std::string bytes = nested.Serialize();
+  EXPECT_EQ(bytes, Ensemble({a.get(), b.get(), c.get()})->Serialize());
+  EXPECT_THAT(ParseCostPredictor(bytes, nullptr), IsOk());
+}
+
 TEST(CostEnsemble, RefinesItsMembersApartFromItsClone) {
   const auto a = Learned(1), b = Learned(2);
   const auto both = Ensemble({a.get(), b.get()});
