@@ -69,7 +69,7 @@ struct AccessWork {
   bool is_store = false;
   // An index depends on data.
   bool data_dependent = false;
-  // Of a register buffer, but with lanes that are not adjacent there.
+  // The buffer is kept in registers, but lanes are not adjacent there.
   bool register_scattered = false;
   // Stores of whole vectors that bypass the caches; the code generator makes
   // ordinary ones of all others.

@@ -7,6 +7,22 @@ namespace hone::bench {
 
 using Value = KernelText::Value;
 
+namespace {
+
+// The sum over dimensions, along which it is broadcast back.
+Value Sum(KernelText& text, const Value& x, const Extents& over) {
+  return text.BroadcastBack(text.Reduce("add", x, over), x.extents, over);
+}
+
+// x less its maximum over dimensions.
+Value Centered(KernelText& text, const Value& x, const Extents& over) {
+  return text.Map("subtract",
+                  {x, text.BroadcastBack(text.Reduce("maximum", x, over),
+                                         x.extents, over)});
+}
+
+}  // namespace
+
 Value Silu(KernelText& text, const Value& x) {
   return text.Map("multiply", {x, text.Map("logistic", {x})});
 }
@@ -30,25 +46,15 @@ Value Dot(KernelText& text, const Value& x, const Value& w) {
 }
 
 Value Softmax(KernelText& text, const Value& x, const Extents& over) {
-  const Value centered = Centered(text, x, over);
-  const Value exp = text.Map("exponential", {centered});
-  const Value sum =
-      text.BroadcastBack(text.Reduce("add", exp, over), x.extents, over);
-  return text.Map("divide", {exp, sum});
+  const Value exp = text.Map("exponential", {Centered(text, x, over)});
+  return text.Map("divide", {exp, Sum(text, exp, over)});
 }
 
 Value LogSoftmax(KernelText& text, const Value& x, const Extents& over) {
   const Value centered = Centered(text, x, over);
   const Value exp = text.Map("exponential", {centered});
-  const Value sum =
-      text.BroadcastBack(text.Reduce("add", exp, over), x.extents, over);
-  return text.Map("subtract", {centered, text.Map("log", {sum})});
-}
-
-Value Centered(KernelText& text, const Value& x, const Extents& over) {
   return text.Map("subtract",
-                  {x, text.BroadcastBack(text.Reduce("maximum", x, over),
-                                         x.extents, over)});
+                  {centered, text.Map("log", {Sum(text, exp, over)})});
 }
 
 int64_t Product(const Extents& extents, const Extents& over) {
@@ -58,12 +64,11 @@ int64_t Product(const Extents& extents, const Extents& over) {
 }
 
 Value Mean(KernelText& text, const Value& x, const Extents& over) {
-  const Value sum =
-      text.BroadcastBack(text.Reduce("add", x, over), x.extents, over);
   return text.Map(
       "multiply",
-      {sum, text.Fill(x.extents, absl::StrCat(1.0 / static_cast<double>(Product(
-                                                        x.extents, over))))});
+      {Sum(text, x, over),
+       text.Fill(x.extents, absl::StrCat(1.0 / static_cast<double>(Product(
+                                                   x.extents, over))))});
 }
 
 std::string NameOf(absl::string_view what, const std::string& type,

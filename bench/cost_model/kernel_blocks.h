@@ -8,7 +8,7 @@
 
 #include "bench/cost_model/kernel_text.h"
 
-// What random kernels are put together from.
+// Parts that random kernels are put together from.
 namespace hone::bench {
 
 // x · logistic(x)
@@ -20,13 +20,10 @@ KernelText::Value Gelu(KernelText& text, const KernelText::Value& x);
 KernelText::Value Dot(KernelText& text, const KernelText::Value& x,
                       const KernelText::Value& w);
 
-// x less its maximum over dimensions.
-KernelText::Value Centered(KernelText& text, const KernelText::Value& x,
-                           const Extents& over);
-// exp(centered x) over its sum.
+// exp(x - its maximum) over the sum of that, over dimensions.
 KernelText::Value Softmax(KernelText& text, const KernelText::Value& x,
                           const Extents& over);
-// Centered x less the logarithm of that sum.
+// x - its maximum, less the logarithm of that sum.
 KernelText::Value LogSoftmax(KernelText& text, const KernelText::Value& x,
                              const Extents& over);
 // The mean over dimensions, along which it is broadcast back.

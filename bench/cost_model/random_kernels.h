@@ -50,13 +50,14 @@ int64_t DrawLength(Rng& rng, double low, double high);
 double DrawLog(Rng& rng, double low, double high);
 // `rank` random lengths of about so many elements together.
 std::vector<int64_t> DrawExtents(Rng& rng, size_t rank, double elements);
-// Of a product of an m×k and a k×n matrix.
+// The sizes of a product of an m×k and a k×n matrix.
 struct ProductSize {
   int64_t m = 0;
   int64_t k = 0;
   int64_t n = 0;
 };
-// Of like size, skinny, with a long sum, or flat; `batch` of them together.
+// Returns sizes of matrices of like size, skinny, with a long sum, or flat, for
+// `batch` products together.
 ProductSize DrawProduct(Rng& rng, int64_t batch = 1);
 // "f32", or "bf16" one time in four.
 std::string DrawType(Rng& rng);

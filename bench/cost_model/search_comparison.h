@@ -15,8 +15,8 @@
 
 namespace hone::bench {
 
-// What the comparisons of searches on simulated TPUs share: the programs that
-// are tuned, and a table of what each search reaches after so many
+// The parts that comparisons of searches on simulated TPUs share: the programs
+// that are tuned, and a table of what each search reaches after so many
 // measurements.
 
 struct SearchComparisonOptions {

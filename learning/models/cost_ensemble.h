@@ -24,8 +24,8 @@ namespace hone::learning {
 // Estimation using Deep Ensembles", 2017.
 class CostEnsemble final : public CostPredictor {
  public:
-  // Of at least one model; all of one spec. The members of ensembles among them
-  // become members of this one.
+  // `members`: at least one model, all of one spec. The members of ensembles
+  // among them become members of this one.
   explicit CostEnsemble(std::vector<std::unique_ptr<CostPredictor>> members);
 
   const CostSpec& spec() const override { return members_[0]->spec(); }
