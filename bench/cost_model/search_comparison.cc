@@ -5,12 +5,53 @@
 #include <limits>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
 
+#include "base/clock.h"
 #include "base/status_macros.h"
+#include "optimizers/search.h"
+#include "space/trial.h"
 
 namespace hone::bench {
+namespace {
+
+// A search gives up that measures nothing new in so many candidates for each of
+// its budget.
+constexpr int64_t kCandidatesPerMeasurement = 50;
+
+}  // namespace
+
+absl::StatusOr<Found> FindWithin(const space::Problem& problem,
+                                 optimizers::Optimizer& search,
+                                 int64_t budget) {
+  Found found;
+  absl::flat_hash_set<std::vector<int32_t>> seen;
+  optimizers::SearchOptions run;
+  run.on_trial = [&](const space::Trial& trial) {
+    const double cost = space::EffectiveCost(trial.measurement);
+    if (!std::isfinite(cost) || !seen.insert(trial.candidate.choices).second) {
+      return absl::OkStatus();
+    }
+    if (found.least_ns.empty() || cost < found.least_ns.back()) {
+      found.least_ns.push_back(cost);
+      found.best = trial.candidate;
+    } else {
+      found.least_ns.push_back(found.least_ns.back());
+    }
+    return absl::OkStatus();
+  };
+  run.stop = [&] {
+    return static_cast<int64_t>(found.least_ns.size()) >= budget;
+  };
+  HONE_RETURN_IF_ERROR(
+      optimizers::RunSearch(problem, search,
+                            {.trials = kCandidatesPerMeasurement * budget},
+                            SystemClock(), run)
+          .status());
+  return found;
+}
 
 absl::StatusOr<TunedPrograms> ReadTunedPrograms(
     const SearchComparisonOptions& options) {

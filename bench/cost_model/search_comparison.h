@@ -12,6 +12,8 @@
 
 #include "backends/tpu_sim/tpu.h"
 #include "bench/cost_model/tpu_programs.h"
+#include "optimizers/optimizer.h"
+#include "space/problem.h"
 
 namespace hone::bench {
 
@@ -43,6 +45,19 @@ struct TunedPrograms {
 // that are not ascending, or none.
 absl::StatusOr<TunedPrograms> ReadTunedPrograms(
     const SearchComparisonOptions& options);
+
+// What a search had found after each measurement, the default's first. A
+// candidate that breaks a rule or was measured before is no measurement, as
+// whoever measures would know without a device.
+struct Found {
+  std::vector<double> least_ns;
+  space::Candidate best;
+};
+// Runs a new `search` until it has made `budget` measurements, or nearly
+// nothing new comes. Batches may end with a few more. Errors: those of
+// optimizers::RunSearch.
+absl::StatusOr<Found> FindWithin(const space::Problem& problem,
+                                 optimizers::Optimizer& search, int64_t budget);
 
 // The sums over all cases (kernels or programs) of the logarithms of a ratio,
 // by seed; of a method without seeds, with one.

@@ -162,23 +162,14 @@ class XtatBench {
     HONE_ASSIGN_OR_RETURN(
         const auto search,
         optimizers::CreateOptimizer(row.optimizer, problem, {.seed = seed}));
-    std::vector<double> found;  // by trials
-    optimizers::SearchOptions run;
-    run.on_trial = [&](const space::Trial& trial) {
-      const double cost = space::EffectiveCost(trial.measurement);
-      found.push_back(found.empty() ? cost : std::min(found.back(), cost));
-      return absl::OkStatus();
-    };
-    HONE_RETURN_IF_ERROR(
-        optimizers::RunSearch(problem, *search,
-                              {.trials = options_.budgets.back()},
-                              SystemClock(), run)
-            .status());
+    HONE_ASSIGN_OR_RETURN(
+        const Found found,
+        FindWithin(problem, *search, options_.budgets.back()));
     const auto speed_after = [&](int64_t measurements) {
       // A search may come to its end before.
-      const size_t trials =
-          std::min(static_cast<size_t>(measurements), found.size());
-      return best / found[trials - 1];
+      const size_t made =
+          std::min(static_cast<size_t>(measurements), found.least_ns.size());
+      return best / found.least_ns[made - 1];
     };
     for (size_t i = 0; i < counts_.size(); ++i) {
       row.sums[i][seed] += std::log(speed_after(counts_[i]));

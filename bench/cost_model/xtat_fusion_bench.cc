@@ -26,21 +26,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A search gives up that measures nothing new in so many candidates for each of
-// its budget.
-constexpr int64_t kCandidatesPerMeasurement = 50;
-
 Json ToJson(const Spread& spread) {
   return {
       {"left", spread.mean}, {"least", spread.least}, {"most", spread.most}};
 }
-
-// What a search found: after each measured program the least time so far, and
-// the decision that has the last of these.
-struct Found {
-  std::vector<double> least_ns;
-  space::Candidate best;
-};
 
 class XtatFusionBench {
  public:
@@ -180,33 +169,7 @@ class XtatFusionBench {
         const auto search,
         optimizers::CreateOptimizer(optimizer, measured,
                                     {.seed = seed, .top_k = options_.top_k}));
-    Found found;
-    absl::flat_hash_set<std::vector<int32_t>> seen;
-    const int64_t budget = options_.budgets.back();
-    optimizers::SearchOptions run;
-    run.on_trial = [&](const space::Trial& trial) {
-      const double cost = space::EffectiveCost(trial.measurement);
-      if (!std::isfinite(cost) ||
-          !seen.insert(trial.candidate.choices).second) {
-        return absl::OkStatus();
-      }
-      if (found.least_ns.empty() || cost < found.least_ns.back()) {
-        found.least_ns.push_back(cost);
-        found.best = trial.candidate;
-      } else {
-        found.least_ns.push_back(found.least_ns.back());
-      }
-      return absl::OkStatus();
-    };
-    run.stop = [&] {
-      return static_cast<int64_t>(found.least_ns.size()) >= budget;
-    };
-    HONE_RETURN_IF_ERROR(
-        optimizers::RunSearch(measured, *search,
-                              {.trials = kCandidatesPerMeasurement * budget},
-                              SystemClock(), run)
-            .status());
-    return found;
+    return FindWithin(measured, *search, options_.budgets.back());
   }
 
   void PrintPrograms(std::ostream& out) const {

@@ -6,7 +6,12 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "backends/tpu_sim/tpu_module.h"
+#include "bench/cost_model/tile_level.h"
+#include "hlo/text/parser.h"
+#include "optimizers/registry.h"
 #include "tests/support/status_matchers.h"
+#include "tuning/tasks/tpu_tile_problem.h"
 
 namespace hone::bench {
 namespace {
@@ -20,6 +25,37 @@ TEST(SearchComparison, SpreadsAreOfGeometricMeans) {
   EXPECT_NEAR(spread.mean, (4 + 1) / 2.0, 1e-12);
   EXPECT_NEAR(spread.least, 1, 1e-12);
   EXPECT_NEAR(spread.most, 4, 1e-12);
+}
+
+// Of few tiles, random ones repeat, and some do not fit: neither counts.
+TEST(SearchComparison, OnlyNewTilesThatFitAreMeasurements) {
+  const hlo::Module module = *hlo::ParseHloText(R"(HloModule m
+
+ENTRY e {
+  a = f32[2048,4096] parameter(0)
+  b = f32[2048,4096] parameter(1)
+  ROOT s = f32[2048,4096] add(a, b)
+})");
+  const backends::Tpu tpu = *backends::FindTpu("v4");
+  const backends::TpuModule prepared = *backends::PrepareForTpu(module, tpu);
+  ASSERT_EQ(prepared.kernels.size(), 1);
+  const auto problem = tuning::MakeTpuTileProblem(prepared.kernels[0], tpu,
+                                                  /*with_flags=*/false);
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const auto random, optimizers::CreateOptimizer("random", *problem, {}));
+  HONE_ASSERT_OK_AND_ASSIGN(const Found found,
+                            FindWithin(*problem, *random, 2'000));
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const auto exhaustive,
+      optimizers::CreateOptimizer("exhaustive", *problem, {}));
+  HONE_ASSERT_OK_AND_ASSIGN(const Found all,
+                            FindWithin(*problem, *exhaustive, 10'000));
+  EXPECT_EQ(found.least_ns.size(), all.least_ns.size());
+  EXPECT_LT(all.least_ns.size(), 10'000);
+  EXPECT_EQ(found.least_ns.back(), all.least_ns.back());
+  HONE_ASSERT_OK_AND_ASSIGN(const double best, BestTileNs(*problem));
+  EXPECT_EQ(all.least_ns.back(), best);
+  EXPECT_EQ(problem->Measure(found.best)->cost, best);
 }
 
 TEST(SearchComparison, RowsBeginWithNoCases) {
