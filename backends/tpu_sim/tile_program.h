@@ -78,8 +78,9 @@ class TileProgram {
   void FindArrays();
   void FindMemory();
   std::vector<int64_t> GridPosition(absl::Span<const int64_t> position) const;
-  // Appends what the work of a step depends on: the run of each iteration, and
-  // whether it is the first or the last of it.
+  // Returns what the work of a step depends on: the run of each iteration, and
+  // whether it is the first or the last of it. Appends to `representative` the
+  // iterations of a step with that key.
   std::string KeyOf(absl::Span<const int64_t> position,
                     std::vector<int64_t>& representative) const;
   const hlo::IdMap<hlo::Region>& RegionsAt(absl::Span<const int64_t> position);
