@@ -129,11 +129,11 @@ class CycleEngine {
         }
         stores.pop_front();
       }
-      for (const Segment& segment : program_.compute().segments) {
+      for (const Segment& segment : work.compute->segments) {
         HONE_RETURN_IF_ERROR(RunSegment(segment));
       }
       if (work.has_epilogue) {
-        for (const Segment& segment : program_.compute().epilogue) {
+        for (const Segment& segment : work.compute->epilogue) {
           HONE_RETURN_IF_ERROR(RunSegment(segment));
         }
       }

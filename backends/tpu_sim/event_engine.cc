@@ -63,12 +63,18 @@ class EventEngine {
   void RunLoop(size_t loop) {
     if (loop == position_.size()) return Step();
     const int64_t count = program_.loops()[loop];
-    // Iterations whose loads are those of iterations of the same class: not the
-    // first, nor the last ones, whose steps look ahead beyond the loop.
-    const int64_t last_alike = count - 2 - program_.buffers();
+    // Iterations whose work and loads are those of iterations of the same class
+    // end here: not at its end, where steps look ahead beyond it.
+    int64_t alike_end = 0;
+    int64_t last_alike = 0;
     std::map<std::vector<int64_t>, std::pair<int64_t, Counters>> states;
     for (int64_t i = 0; i < count; ++i) {
-      if (i >= 1 && i < last_alike && states.size() < kMaxStates) {
+      if (i >= alike_end) {
+        alike_end = program_.StepsAlikeEnd(loop, i);
+        last_alike = alike_end - 1 - program_.buffers();
+        states.clear();
+      }
+      if (i < last_alike && states.size() < kMaxStates) {
         const auto [known, is_new] = states.try_emplace(State(), i, Snapshot());
         if (!is_new) {
           const int64_t period = i - known->second.first;
@@ -212,9 +218,9 @@ class EventEngine {
       result_.store_wait += WaitUntil(stores_done_.front());
       stores_done_.pop_front();
     }
-    for (const Segment& segment : program_.compute().segments) Run(segment);
+    for (const Segment& segment : work.compute->segments) Run(segment);
     if (work.has_epilogue) {
-      for (const Segment& segment : program_.compute().epilogue) Run(segment);
+      for (const Segment& segment : work.compute->epilogue) Run(segment);
     }
     int64_t done = 0;
     for (const Transfer& store : work.stores) done = Issue(store);

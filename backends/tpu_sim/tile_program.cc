@@ -6,7 +6,10 @@
 #include <limits>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+
 #include "backends/tpu_sim/instruction_work.h"
+#include "base/division.h"
 #include "base/saturating.h"
 #include "hlo/tiles/register_layout.h"
 
@@ -24,22 +27,9 @@ constexpr int64_t kWindowPart = 16;
 // Constants of a register and less are in the code.
 constexpr int64_t kImmediateBytes = hlo::kRegisterBytes;
 
-// First, middle or last: what the work of a step depends on. A key, and an
-// iteration that stands for the class.
-std::string ClassOf(absl::Span<const int64_t> position,
-                    const std::vector<int64_t>& loops,
-                    std::vector<int64_t>* representative = nullptr) {
-  std::string key;
-  for (size_t i = 0; i < loops.size(); ++i) {
-    const bool is_first = position[i] == 0;
-    const bool is_last = position[i] == loops[i] - 1;
-    key.push_back(is_first ? 'f' : is_last ? 'l' : 'm');
-    if (representative != nullptr) {
-      representative->push_back(is_first || is_last ? position[i] : 1);
-    }
-  }
-  return key;
-}
+// Classes of tiles that are looked at for the largest; the others of a grid
+// with more are rare mixtures of them.
+constexpr int64_t kMaxClasses = 512;
 
 int64_t WholeBytes(const Instruction& instruction) {
   return SaturatingMultiply(
@@ -61,16 +51,14 @@ TileProgram::TileProgram(const hlo::TiledKernel& kernel,
                          const hlo::KernelConfig& config, const Tpu& tpu)
     : kernel_(kernel),
       regions_(kernel, config.tile),
+      classes_(regions_),
       tpu_(tpu),
-      buffers_(config.buffers) {
+      buffers_(config.buffers),
+      unroll_(config.unroll) {
   is_empty_ = regions_.tile_count() == 0;
   if (is_empty_) return;
   OrderLoops(config);
   FindArrays();
-  std::vector<int64_t> middle;
-  for (const int64_t count : loops_) middle.push_back(count > 2 ? 1 : 0);
-  compute_ = CompileTile(kernel_, RegionsAt(middle), config.unroll,
-                         /*accumulates=*/loops_.size() > output_loops_, tpu_);
   FindMemory();
 }
 
@@ -96,14 +84,54 @@ std::vector<int64_t> TileProgram::GridPosition(
   return grid;
 }
 
+std::string TileProgram::KeyOf(absl::Span<const int64_t> position,
+                               std::vector<int64_t>& representative) const {
+  std::string key;
+  for (size_t i = 0; i < loops_.size(); ++i) {
+    const size_t index = classes_.RunOf(dimensions_[i], position[i]);
+    const hlo::TileClasses::Run& run = classes_.runs(dimensions_[i])[index];
+    const bool is_first = position[i] == run.first;
+    const bool is_last = position[i] == run.last();
+    absl::StrAppend(&key, index, is_first ? "f" : is_last ? "l" : "m");
+    representative.push_back(is_first || is_last ? position[i] : run.first + 1);
+  }
+  return key;
+}
+
+int64_t TileProgram::StepsAlikeEnd(size_t loop, int64_t iteration) const {
+  const size_t dimension = dimensions_[loop];
+  const hlo::TileClasses::Run& run =
+      classes_.runs(dimension)[classes_.RunOf(dimension, iteration)];
+  return iteration == run.first || iteration == run.last() ? iteration + 1
+                                                           : run.last();
+}
+
 const hlo::IdMap<Region>& TileProgram::RegionsAt(
     absl::Span<const int64_t> position) {
-  std::vector<int64_t> representative;
-  const std::string key = ClassOf(position, loops_, &representative);
-  const auto known = known_regions_.find(key);
+  std::vector<int64_t> grid = GridPosition(position);
+  const auto known = known_regions_.find(grid);
   if (known != known_regions_.end()) return known->second;
-  return known_regions_.emplace(key, regions_.At(GridPosition(representative)))
+  hlo::IdMap<Region> regions = regions_.At(grid);
+  return known_regions_.emplace(std::move(grid), std::move(regions))
       .first->second;
+}
+
+const TileCompute& TileProgram::ComputeFor(const hlo::IdMap<Region>& regions) {
+  std::vector<int64_t> sizes;
+  for (const InstructionId id : kernel_.instructions()) {
+    const Region region = regions.at(id);
+    for (const hlo::Interval& interval : region.box) {
+      sizes.push_back(interval.size);
+    }
+    sizes.push_back(region.touched);
+  }
+  const auto [known, is_new] = computes_.try_emplace(std::move(sizes));
+  if (is_new) {
+    known->second =
+        CompileTile(kernel_, regions, unroll_,
+                    /*accumulates=*/loops_.size() > output_loops_, tpu_);
+  }
+  return known->second;
 }
 
 void TileProgram::FindArrays() {
@@ -120,34 +148,44 @@ void TileProgram::FindArrays() {
     arrays_.emplace_back().id = id;
     arrays_.back().is_result = true;
   }
-  const std::vector<int64_t> origin(loops_.size());
-  const hlo::IdMap<Region> first = regions_.At(GridPosition(origin));
-  for (Array& array : arrays_) array.depends.resize(loops_.size());
-  for (size_t i = 0; i < loops_.size(); ++i) {
-    for (const int64_t iteration : {int64_t{1}, loops_[i] - 1}) {
-      std::vector<int64_t> moved = origin;
-      moved[i] = iteration;
-      const hlo::IdMap<Region> there = regions_.At(GridPosition(moved));
-      for (Array& array : arrays_) {
-        if (there.at(array.id).box != first.at(array.id).box) {
-          array.depends[i] = true;
-        }
-      }
-    }
-  }
 }
 
 void TileProgram::FindMemory() {
-  std::vector<int64_t> middle;
-  for (const int64_t count : loops_) middle.push_back(count > 2 ? 1 : 0);
-  const hlo::IdMap<Region>& regions = RegionsAt(middle);
-  vmem_bytes_ = compute_.intermediate_bytes;
-  for (Array& array : arrays_) {
-    const Instruction& instruction = kernel_.computation()[array.id];
-    const Region& region = regions.at(array.id);
-    const int64_t bytes = BytesOf(instruction, region);
-    const bool is_fixed = !ChangesFrom(array, 0);
-    int64_t buffers = is_fixed ? 1 : buffers_;
+  // The largest box of each array, and whether it stays where it is.
+  struct Buffer {
+    Region largest;
+    int64_t bytes = 0;
+    bool is_fixed = true;
+  };
+  std::vector<int64_t> last = {regions_.grid().begin(), regions_.grid().end()};
+  for (int64_t& position : last) --position;
+  const hlo::IdMap<Region> all =
+      regions_.Over(std::vector<int64_t>(last.size()), last);
+  std::vector<Buffer> buffers(arrays_.size());
+  int64_t intermediate_bytes = 0;
+  const int64_t stride = CeilDivide(classes_.size(), kMaxClasses);
+  for (int64_t c = 0; c < classes_.size(); c = SaturatingAdd(c, stride)) {
+    const hlo::IdMap<Region> regions =
+        regions_.At(classes_.At(c).representative);
+    intermediate_bytes =
+        std::max(intermediate_bytes, ComputeFor(regions).intermediate_bytes);
+    for (size_t i = 0; i < arrays_.size(); ++i) {
+      const InstructionId id = arrays_[i].id;
+      const Region region = regions.at(id);
+      if (region.touched == 0) continue;
+      const int64_t bytes = BytesOf(kernel_.computation()[id], region);
+      Buffer& buffer = buffers[i];
+      if (region.box != all.at(id).box) buffer.is_fixed = false;
+      if (bytes > buffer.bytes || buffer.largest.touched == 0) {
+        buffer.largest = region;
+        buffer.bytes = bytes;
+      }
+    }
+  }
+  vmem_bytes_ = intermediate_bytes;
+  for (size_t i = 0; i < arrays_.size(); ++i) {
+    Array& array = arrays_[i];
+    const auto& [region, bytes, is_fixed] = buffers[i];
     if (!array.is_result) {
       const bool is_picked =
           region.touched > 0 && region.touched < hlo::Volume(region.box);
@@ -156,9 +194,9 @@ void TileProgram::FindMemory() {
           is_picked ? !(is_fixed && fits)
                     : is_fixed && !fits && IsWholeForAnyTile(array.id);
     }
-    const int64_t kept = array.is_streamed
-                             ? std::min(bytes, tpu_.vmem_bytes / kWindowPart)
-                             : SaturatingMultiply(bytes, buffers);
+    const int64_t kept =
+        array.is_streamed ? std::min(bytes, tpu_.vmem_bytes / kWindowPart)
+                          : SaturatingMultiply(bytes, is_fixed ? 1 : buffers_);
     vmem_bytes_ = SaturatingAdd(vmem_bytes_, kept);
   }
 }
@@ -172,13 +210,6 @@ bool TileProgram::IsWholeForAnyTile(InstructionId id) const {
   const std::vector<int64_t> origin(regions.grid().size());
   return regions.At(origin).at(id).box ==
          hlo::WholeRegion(kernel_.computation()[id]).box;
-}
-
-// Returns true if the box changes when this loop takes a step, and those inside
-// of it start again.
-bool TileProgram::ChangesFrom(const Array& array, size_t loop) const {
-  return std::find(array.depends.begin() + static_cast<std::ptrdiff_t>(loop),
-                   array.depends.end(), true) != array.depends.end();
 }
 
 Transfer TileProgram::TransferOf(const Array& array,
@@ -211,26 +242,37 @@ Transfer TileProgram::TransferOf(const Array& array,
 }
 
 StepWork TileProgram::MakeWork(absl::Span<const int64_t> position) {
-  // The loop that stepped to come here, and the one that steps next: others
-  // inside of them start again.
-  const size_t none = loops_.size();
-  size_t before = none;
-  size_t after = none;
-  bool has_epilogue = true;
-  for (size_t i = 0; i < loops_.size(); ++i) {
-    if (position[i] > 0) before = i;
-    if (position[i] < loops_[i] - 1) after = i;
-    if (i >= output_loops_ && position[i] < loops_[i] - 1) has_epilogue = false;
+  // The positions of the steps before and after this one.
+  std::vector<int64_t> before = {position.begin(), position.end()};
+  std::vector<int64_t> after = before;
+  size_t i = loops_.size();
+  while (i > 0 && before[i - 1] == 0) {
+    before[i - 1] = loops_[i - 1] - 1;
+    --i;
   }
-  const hlo::IdMap<Region>& regions = RegionsAt(position);
+  const bool is_first = i == 0;
+  if (!is_first) --before[i - 1];
+  i = loops_.size();
+  while (i > 0 && after[i - 1] == loops_[i - 1] - 1) after[--i] = 0;
+  const bool is_last = i == 0;
+  if (!is_last) ++after[i - 1];
+
   StepWork work;
-  work.has_epilogue = has_epilogue;
+  work.has_epilogue = true;
+  for (size_t loop = output_loops_; loop < loops_.size(); ++loop) {
+    if (position[loop] < loops_[loop] - 1) work.has_epilogue = false;
+  }
+  // References stay valid: the nodes of a map do not move.
+  const hlo::IdMap<Region>& regions = RegionsAt(position);
+  const hlo::IdMap<Region>& earlier = RegionsAt(before);
+  const hlo::IdMap<Region>& later = RegionsAt(after);
+  work.compute = &ComputeFor(regions);
   for (const Array& array : arrays_) {
-    const size_t step = array.is_result ? after : before;
-    if (step != none && !array.is_streamed && !ChangesFrom(array, step)) {
-      continue;
-    }
-    const Transfer transfer = TransferOf(array, regions.at(array.id));
+    const Region region = regions.at(array.id);
+    const bool is_edge = array.is_result ? is_last : is_first;
+    const Region neighbor = (array.is_result ? later : earlier).at(array.id);
+    if (!is_edge && !array.is_streamed && region == neighbor) continue;
+    const Transfer transfer = TransferOf(array, region);
     if (transfer.cycles == 0) continue;
     (array.is_result ? work.stores : work.loads).push_back(transfer);
   }
@@ -238,10 +280,11 @@ StepWork TileProgram::MakeWork(absl::Span<const int64_t> position) {
 }
 
 const StepWork& TileProgram::WorkAt(absl::Span<const int64_t> position) {
-  const std::string key = ClassOf(position, loops_);
+  std::vector<int64_t> representative;
+  const std::string key = KeyOf(position, representative);
   const auto known = works_.find(key);
   if (known != works_.end()) return known->second;
-  return works_.emplace(key, MakeWork(position)).first->second;
+  return works_.emplace(key, MakeWork(representative)).first->second;
 }
 
 }  // namespace hone::backends

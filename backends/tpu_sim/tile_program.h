@@ -1,7 +1,9 @@
 #ifndef HONE_BACKENDS_TPU_SIM_TILE_PROGRAM_H_
 #define HONE_BACKENDS_TPU_SIM_TILE_PROGRAM_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -10,6 +12,7 @@
 
 #include "backends/tpu_sim/tile_compute.h"
 #include "hlo/tiles/kernel_config.h"
+#include "hlo/tiles/tile_classes.h"
 #include "hlo/tiles/tile_regions.h"
 
 namespace hone::backends {
@@ -28,6 +31,8 @@ struct StepWork {
   // result tiles that no later step changes.
   std::vector<Transfer> loads;
   std::vector<Transfer> stores;
+  // What the core computes; never null.
+  const TileCompute* compute = nullptr;
   // It is the last tile of a reduction: the epilogue follows the segments.
   bool has_epilogue = false;
 };
@@ -42,8 +47,8 @@ class TileProgram {
 
   const Tpu& tpu() const { return tpu_; }
   int32_t buffers() const { return buffers_; }
-  const TileCompute& compute() const { return compute_; }
-  // The bytes of VMEM that the program takes.
+  // The bytes of VMEM that the program takes: buffers have the size of the
+  // largest tile.
   int64_t vmem_bytes() const { return vmem_bytes_; }
 
   // The number of iterations of each loop with more than one, the outermost
@@ -51,18 +56,20 @@ class TileProgram {
   const std::vector<int64_t>& loops() const { return loops_; }
   bool is_empty() const { return is_empty_; }
 
-  // Returns the work at an iteration of each loop. It depends on which of them
-  // are the first or the last only: windows that reach into padding differ
-  // there, and all tiles between are taken to be alike.
+  // Returns the work at an iteration of each loop. It is the same for all
+  // iterations of a loop that StepsAlikeEnd puts together.
   const StepWork& WorkAt(absl::Span<const int64_t> position);
+
+  // Returns the end of the iterations of a loop from `iteration` on whose steps
+  // do the same work: they are of one class of tiles, and are not the first or
+  // the last one of it.
+  int64_t StepsAlikeEnd(size_t loop, int64_t iteration) const;
 
  private:
   // An array of HBM that the kernel reads or writes.
   struct Array {
     hlo::InstructionId id = hlo::kNoInstruction;
     bool is_result = false;
-    // The loops that change its box.
-    std::vector<bool> depends;
     // Never in VMEM as a whole: read piece by piece in every step.
     bool is_streamed = false;
   };
@@ -71,16 +78,23 @@ class TileProgram {
   void FindArrays();
   void FindMemory();
   std::vector<int64_t> GridPosition(absl::Span<const int64_t> position) const;
+  // Returns what the work of a step depends on: the run of each iteration, and
+  // whether it is the first or the last of it. Appends to `representative` the
+  // iterations of a step with that key.
+  std::string KeyOf(absl::Span<const int64_t> position,
+                    std::vector<int64_t>& representative) const;
   const hlo::IdMap<hlo::Region>& RegionsAt(absl::Span<const int64_t> position);
+  const TileCompute& ComputeFor(const hlo::IdMap<hlo::Region>& regions);
   bool IsWholeForAnyTile(hlo::InstructionId id) const;
-  bool ChangesFrom(const Array& array, size_t loop) const;
   Transfer TransferOf(const Array& array, const hlo::Region& region) const;
   StepWork MakeWork(absl::Span<const int64_t> position);
 
   const hlo::TiledKernel& kernel_;
   const hlo::TileRegions regions_;
+  const hlo::TileClasses classes_;
   const Tpu& tpu_;
   const int32_t buffers_;
+  const int32_t unroll_;
   std::vector<int64_t> loops_;
   // The dimension of the grid of each loop.
   std::vector<size_t> dimensions_;
@@ -88,11 +102,12 @@ class TileProgram {
   size_t output_loops_ = 0;
   bool is_empty_ = false;
   std::vector<Array> arrays_;
-  TileCompute compute_;
   int64_t vmem_bytes_ = 0;
-  // By which iterations are first or last.
+  // By KeyOf.
   std::unordered_map<std::string, StepWork> works_;
-  std::unordered_map<std::string, hlo::IdMap<hlo::Region>> known_regions_;
+  std::map<std::vector<int64_t>, hlo::IdMap<hlo::Region>> known_regions_;
+  // By the sizes of the boxes of all instructions and the elements touched.
+  std::map<std::vector<int64_t>, TileCompute> computes_;
 };
 
 }  // namespace hone::backends

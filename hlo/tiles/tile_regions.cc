@@ -26,9 +26,11 @@ void Merge(const Region& added, Region& region) {
                             SaturatingAdd(region.touched, added.touched));
 }
 
-Interval TileInterval(int64_t tile, int64_t position, int64_t size) {
-  const int64_t start = std::min(SaturatingMultiply(tile, position), size);
-  return {start, std::min(tile, size - start)};
+// The elements of the tiles first … last along a dimension.
+Interval TileInterval(int64_t tile, int64_t first, int64_t last, int64_t size) {
+  const int64_t start = std::min(SaturatingMultiply(tile, first), size);
+  const int64_t end = std::min(SaturatingMultiply(tile, last), size);
+  return {start, end - start + std::min(tile, size - end)};
 }
 
 }  // namespace
@@ -46,37 +48,50 @@ TileRegions::TileRegions(const TiledKernel& kernel, const Tile& tile)
   FindOtherResults();
 }
 
+bool TileRegions::IsCutOff(size_t dimension) const {
+  const size_t outputs = tile_.output.size();
+  return dimension < outputs
+             ? kernel_.output_dimensions()[dimension] %
+                       tile_.output[dimension] !=
+                   0
+             : kernel_.reduction_dimensions()[dimension - outputs] %
+                       tile_.reduction[dimension - outputs] !=
+                   0;
+}
+
 int64_t TileRegions::tile_count() const {
   int64_t count = 1;
   for (const int64_t tiles : grid_) count = SaturatingMultiply(count, tiles);
   return std::find(grid_.begin(), grid_.end(), 0) != grid_.end() ? 0 : count;
 }
 
-Box TileRegions::ReducedBox(absl::Span<const int64_t> position) const {
+Box TileRegions::ReducedBox(const Range& range) const {
   const size_t outputs = tile_.output.size();
   Box box;
   for (size_t d = 0; d < tile_.reduction.size(); ++d) {
-    box.push_back(TileInterval(tile_.reduction[d], position[outputs + d],
+    box.push_back(TileInterval(tile_.reduction[d], range.first[outputs + d],
+                               range.last[outputs + d],
                                kernel_.reduction_dimensions()[d]));
   }
   return box;
 }
 
-Region TileRegions::PrimaryTile(absl::Span<const int64_t> position) const {
+Region TileRegions::PrimaryTile(const Range& range) const {
   Region tile;
   for (size_t d = 0; d < tile_.output.size(); ++d) {
-    tile.box.push_back(TileInterval(tile_.output[d], position[d],
+    tile.box.push_back(TileInterval(tile_.output[d], range.first[d],
+                                    range.last[d],
                                     kernel_.output_dimensions()[d]));
   }
   tile.touched = Volume(tile.box);
   return tile;
 }
 
-IdMap<Region> TileRegions::Propagate(absl::Span<const int64_t> position,
-                                     IdMap<Region> regions,
-                                     const Region* domain) const {
+IdMap<Region> TileRegions::Propagate(const Range& range, IdMap<Region> regions,
+                                     const Region* domain,
+                                     std::vector<Use>* uses) const {
   const Computation& computation = kernel_.computation();
-  const Box reduced = ReducedBox(position);
+  const Box reduced = ReducedBox(range);
   const std::vector<InstructionId>& order = kernel_.instructions();
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     const Instruction& instruction = computation[*it];
@@ -89,40 +104,54 @@ IdMap<Region> TileRegions::Propagate(absl::Span<const int64_t> position,
       const bool is_domain = domain != nullptr &&
                              kernel_.IsSideReduction(*it) &&
                              i < operands.size() / 2;
-      Merge(is_domain ? *domain : operands[i], regions[instruction.operand(i)]);
+      const Region& needed = is_domain ? *domain : operands[i];
+      Merge(needed, regions[instruction.operand(i)]);
+      if (uses != nullptr) uses->push_back({*it, i, needed});
     }
   }
   return regions;
 }
 
-IdMap<Region> TileRegions::OfPrimary(absl::Span<const int64_t> position) const {
+IdMap<Region> TileRegions::OfPrimary(const Range& range,
+                                     std::vector<Use>* uses) const {
   IdMap<Region> regions;
   if (kernel_.primary() == kNoInstruction) return regions;
-  regions[kernel_.primary()] = PrimaryTile(position);
-  return Propagate(position, std::move(regions), /*domain=*/nullptr);
+  regions[kernel_.primary()] = PrimaryTile(range);
+  if (uses != nullptr) {
+    uses->push_back({kernel_.primary(), Use::kResult, PrimaryTile(range)});
+  }
+  return Propagate(range, std::move(regions), /*domain=*/nullptr, uses);
 }
 
-IdMap<Region> TileRegions::At(absl::Span<const int64_t> position) const {
-  IdMap<Region> primary = OfPrimary(position);
+IdMap<Region> TileRegions::Over(absl::Span<const int64_t> first,
+                                absl::Span<const int64_t> last,
+                                std::vector<Use>* uses) const {
+  const Range range = {first, last};
+  IdMap<Region> primary = OfPrimary(range, uses);
   if (others_.empty()) return primary;
   const Region domain = primary.at(kernel_.domain());
   IdMap<Region> regions;
-  regions[kernel_.primary()] = PrimaryTile(position);
+  regions[kernel_.primary()] = PrimaryTile(range);
   for (const OtherResult& other : others_) {
+    Region stored;
     switch (other.tiling) {
       case Tiling::kFollows:
         // The primary result may need it after the hero only.
-        Merge(primary.at(other.id), regions[other.id]);
+        stored = primary.at(other.id);
         break;
       case Tiling::kAlike:
-        Merge(PrimaryTile(position), regions[other.id]);
+        stored = PrimaryTile(range);
         break;
       case Tiling::kWhole:
-        Merge(WholeRegion(kernel_.computation()[other.id]), regions[other.id]);
+        stored = WholeRegion(kernel_.computation()[other.id]);
         break;
     }
+    Merge(stored, regions[other.id]);
+    if (uses != nullptr) {
+      uses->push_back({other.id, Use::kResult, std::move(stored)});
+    }
   }
-  return Propagate(position, std::move(regions), &domain);
+  return Propagate(range, std::move(regions), &domain, uses);
 }
 
 void TileRegions::FindOtherResults() {
@@ -131,8 +160,9 @@ void TileRegions::FindOtherResults() {
   for (const int64_t tiles : grid_) {
     last.push_back(std::max<int64_t>(tiles - 1, 0));
   }
-  const IdMap<Region> at_first = OfPrimary(std::vector<int64_t>(grid_.size()));
-  const IdMap<Region> at_last = OfPrimary(last);
+  const std::vector<int64_t> first(grid_.size());
+  const IdMap<Region> at_first = OfPrimary({first, first}, nullptr);
+  const IdMap<Region> at_last = OfPrimary({last, last}, nullptr);
   const Shape* const primary =
       TiledShape(kernel_.computation()[kernel_.primary()]);
   for (const InstructionId id : kernel_.results()) {

@@ -1,7 +1,9 @@
 #ifndef HONE_HLO_TILES_TILE_REGIONS_H_
 #define HONE_HLO_TILES_TILE_REGIONS_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -16,9 +18,24 @@ namespace hone::hlo {
 // The part of a kernel that computes one tile.
 class TileRegions {
  public:
+  // An operand of an instruction, and what the instruction needs of it; or a
+  // result, and what of it is stored.
+  struct Use {
+    static constexpr size_t kResult = std::numeric_limits<size_t>::max();
+    InstructionId user = kNoInstruction;
+    size_t operand = 0;
+    Region region;
+  };
+
   // `kernel` outlives this. The tile is in the kernel's space
   // (TileSpace::Check).
   TileRegions(const TiledKernel& kernel, const Tile& tile);
+
+  const TiledKernel& kernel() const { return kernel_; }
+
+  // Returns true if the last tile along a dimension of the grid is smaller than
+  // the others.
+  bool IsCutOff(size_t dimension) const;
 
   // The number of tiles along each dimension of the result, then along each
   // that the hero reduces. 0 where a dimension has no elements.
@@ -32,7 +49,17 @@ class TileRegions {
   // Results that are not tiled with the primary one (other dimensions, and no
   // tile of the primary result needs all of them) are whole, but for those of
   // side reductions.
-  IdMap<Region> At(absl::Span<const int64_t> position) const;
+  IdMap<Region> At(absl::Span<const int64_t> position) const {
+    return Over(position, position);
+  }
+
+  // As At, of all tiles from `first` to `last` along each dimension as if they
+  // were one. If `uses` is not null, it gets the region of each result and of
+  // each operand of each instruction that is needed, in an order that depends
+  // on nothing but which ones are.
+  IdMap<Region> Over(absl::Span<const int64_t> first,
+                     absl::Span<const int64_t> last,
+                     std::vector<Use>* uses = nullptr) const;
 
  private:
   // How a result beside the primary one is tiled: by what the primary one needs
@@ -43,13 +70,19 @@ class TileRegions {
     Tiling tiling = Tiling::kWhole;
   };
 
-  Region PrimaryTile(absl::Span<const int64_t> position) const;
-  Box ReducedBox(absl::Span<const int64_t> position) const;
+  // The tiles from `first` to `last`.
+  struct Range {
+    absl::Span<const int64_t> first;
+    absl::Span<const int64_t> last;
+  };
+
+  Region PrimaryTile(const Range& range) const;
+  Box ReducedBox(const Range& range) const;
   // Adds what `regions` of results need. `domain`: the region that the operands
   // of side reductions have.
-  IdMap<Region> Propagate(absl::Span<const int64_t> position,
-                          IdMap<Region> regions, const Region* domain) const;
-  IdMap<Region> OfPrimary(absl::Span<const int64_t> position) const;
+  IdMap<Region> Propagate(const Range& range, IdMap<Region> regions,
+                          const Region* domain, std::vector<Use>* uses) const;
+  IdMap<Region> OfPrimary(const Range& range, std::vector<Use>* uses) const;
   void FindOtherResults();
 
   const TiledKernel& kernel_;

@@ -188,6 +188,43 @@ TEST_F(SimulatorTest, LargeTablesAreReadByTheRow) {
   EXPECT_LT(time.vmem_bytes, tpu_.vmem_bytes);
 }
 
+// Kernels that do the same in the other order, but for what the first and the
+// last step do not hide.
+TEST_F(SimulatorTest, MirroredKernelsTakeTheSameTimeAndMemory) {
+  const auto joined = [](const char* operands) {
+    return absl::StrCat(R"(
+  p = f32[1024,1024] parameter(0)
+  q = f32[1024,1024] parameter(1)
+  a = f32[1024,1024] negate(p)
+  b = f32[1024,1024] tanh(q)
+  c = f32[1024,1024] sine(b)
+  ROOT r = f32[2048,1024] concatenate()",
+                        operands, "), dimensions={0}");
+  };
+  const auto padded = [](const char* padding) {
+    return absl::StrCat(R"(
+  p = f32[1024,1024] parameter(0)
+  z = f32[] constant(0)
+  a = f32[3072,1024] pad(p, z), padding=)",
+                        padding, R"(x0_0
+  ROOT r = f32[3072,1024] tanh(a))");
+  };
+  const auto expect_equal = [this](const std::string& a, const std::string& b,
+                                   const std::string& config, double bytes) {
+    const KernelTime first = Time(a, config);
+    const KernelTime second = Time(b, config);
+    EXPECT_EQ(first.vmem_bytes, second.vmem_bytes);
+    EXPECT_NEAR(first.ns / second.ns, 1, 0.1);
+    EXPECT_EQ(first.run.bytes, bytes);
+    EXPECT_EQ(second.run.bytes, bytes);
+    EXPECT_GE(first.ns, bytes / tpu_.hbm_bytes_per_second * 1e9);
+  };
+  expect_equal(joined("a, c"), joined("c, a"), "output=128,1024",
+               2.0 * 2048 * 1024 * 4);
+  expect_equal(padded("2048_0"), padded("0_2048"), "output=128,1024",
+               4.0 * 1024 * 1024 * 4);
+}
+
 TEST_F(SimulatorTest, NoiseIsDrawnBySeed) {
   const hlo::Module module = ParseTpuKernel(kAdd);
   const hlo::KernelConfig config = *hlo::ParseKernelConfig("output=64,2048");
