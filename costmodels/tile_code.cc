@@ -41,19 +41,6 @@ bool IsAlias(Opcode opcode) {
          opcode == Opcode::kConstant;
 }
 
-// The instructions whose loops are described: random numbers and batch
-// normalizations are left out.
-bool IsInDescribedLoop(const Instruction& instruction) {
-  switch (instruction.opcode()) {
-    case Opcode::kRng:
-    case Opcode::kRngBitGenerator:
-    case Opcode::kBatchNormInference:
-      return false;
-    default:
-      return hlo::IsInLoop(instruction);
-  }
-}
-
 // A loop over registers: its dimensions and sizes, and whether it runs once for
 // each tile of a reduction.
 using LoopKey = std::pair<bool, std::vector<int64_t>>;
@@ -67,33 +54,28 @@ struct Loop {
   std::vector<InstructionId> members;
 };
 
+// Adds what the tiles of a class do to `code`.
 class Finder {
  public:
   Finder(const hlo::TiledKernel& kernel, const hlo::KernelConfig& config,
-         const hlo::TileRegions& regions, const hlo::IdMap<Region>& tile)
+         const TileWalk& walk, const TileWalk::Class& tiles, TileCode& code)
       : kernel_(kernel),
         computation_(kernel.computation()),
-        regions_(regions),
-        tile_(tile),
-        unroll_(std::max(config.unroll, 1)) {}
+        walk_(walk),
+        class_(tiles),
+        tile_(tiles.regions),
+        unroll_(std::max(config.unroll, 1)),
+        code_(code) {}
 
-  TileCode Find() {
-    const auto tiles = static_cast<double>(regions_.tile_count());
-    double reduction_tiles = 1;
-    const auto grid = regions_.grid();
-    const size_t outputs = kernel_.output_dimensions().size();
-    for (size_t d = outputs; d < grid.size(); ++d) {
-      reduction_tiles *= static_cast<double>(std::max<int64_t>(grid[d], 1));
-    }
+  void Find() {
     for (const InstructionId id : kernel_.instructions()) {
       const Instruction& instruction = computation_[id];
       if (tile_.at(id).touched == 0 || IsAlias(instruction.opcode())) continue;
-      const bool is_epilogue = kernel_.IsEpilogue(id);
-      const double runs = is_epilogue ? tiles / reduction_tiles : tiles;
+      const double runs = walk_.Runs(class_, id);
       moved_ = 0;
       CountMoves(instruction, runs);
-      if (IsInDescribedLoop(instruction)) {
-        AddToLoop(instruction, is_epilogue, runs);
+      if (hlo::IsInLoop(instruction)) {
+        AddToLoop(instruction, kernel_.IsEpilogue(id), runs);
       }
     }
     for (const auto& [key, loop] : loops_) {
@@ -104,7 +86,6 @@ class Finder {
                               [this](InstructionId id) { return Source(id); });
       code_.live = std::max(code_.live, static_cast<double>(live) * unroll_);
     }
-    return code_;
   }
 
  private:
@@ -319,7 +300,8 @@ class Finder {
 
   const hlo::TiledKernel& kernel_;
   const hlo::Computation& computation_;
-  const hlo::TileRegions& regions_;
+  const TileWalk& walk_;
+  const TileWalk::Class& class_;
   const hlo::IdMap<Region>& tile_;
   const double unroll_;
   std::map<LoopKey, Loop> loops_;
@@ -327,16 +309,18 @@ class Finder {
   hlo::IdMap<double> path_;
   // Registers that the instruction at hand moves across lanes.
   double moved_ = 0;
-  TileCode code_;
+  TileCode& code_;
 };
 
 }  // namespace
 
 TileCode TileCodeOf(const hlo::TiledKernel& kernel,
-                    const hlo::KernelConfig& config,
-                    const hlo::TileRegions& regions,
-                    const hlo::IdMap<Region>& tile) {
-  return Finder(kernel, config, regions, tile).Find();
+                    const hlo::KernelConfig& config, const TileWalk& walk) {
+  TileCode code;
+  for (const TileWalk::Class& tiles : walk.classes()) {
+    Finder(kernel, config, walk, tiles, code).Find();
+  }
+  return code;
 }
 
 }  // namespace hone::costmodels

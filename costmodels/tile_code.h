@@ -1,9 +1,8 @@
 #ifndef HONE_COSTMODELS_TILE_CODE_H_
 #define HONE_COSTMODELS_TILE_CODE_H_
 
-#include "hlo/ir/id_map.h"
+#include "costmodels/tile_walk.h"
 #include "hlo/tiles/kernel_config.h"
-#include "hlo/tiles/tile_regions.h"
 #include "hlo/tiles/tiled_kernel.h"
 
 namespace hone::costmodels {
@@ -36,11 +35,9 @@ struct TileCode {
   double live = 0;
 };
 
-// `tile` is what the tile needs that stands for all (TileRegions::At).
+// `walk` is of the kernel and the configuration.
 TileCode TileCodeOf(const hlo::TiledKernel& kernel,
-                    const hlo::KernelConfig& config,
-                    const hlo::TileRegions& regions,
-                    const hlo::IdMap<hlo::Region>& tile);
+                    const hlo::KernelConfig& config, const TileWalk& walk);
 
 }  // namespace hone::costmodels
 

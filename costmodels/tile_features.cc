@@ -9,8 +9,8 @@
 #include "costmodels/log_scale.h"
 #include "costmodels/tile_code.h"
 #include "costmodels/tile_walk.h"
+#include "hlo/tiles/operand_regions.h"
 #include "hlo/tiles/register_layout.h"
-#include "hlo/tiles/tile_regions.h"
 
 namespace hone::costmodels {
 namespace {
@@ -174,6 +174,10 @@ constexpr const char* kNames[] = {"lane",
                                   "vector_share"};
 static_assert(std::size(kNames) == kFeatureCount);
 
+// Arrays that indices pick from stay in VMEM if they take at most this share of
+// it.
+constexpr double kResidentShare = 0.25;
+
 constexpr float kSizeDoublings = 16;
 constexpr float kTileDoublings = 28;
 constexpr float kTotalDoublings = 40;
@@ -186,36 +190,34 @@ double Product(const hlo::Box& box) {
   return product;
 }
 
-// What one tile does, and all of them.
+// What a tile does, in the mean, and all of them.
 class Work {
  public:
   Work(const hlo::TiledKernel& kernel, const hlo::KernelConfig& config,
-       TileWalk& walk, std::vector<float>& features)
+       const TileWalk& walk, const TpuPeaks& peaks,
+       std::vector<float>& features)
       : kernel_(kernel),
         computation_(kernel.computation()),
         config_(config),
         walk_(walk),
-        regions_(walk.tiles()),
-        first_(walk.At(std::vector<int64_t>(regions_.grid().size()))),
+        peaks_(peaks),
         features_(features) {}
 
   void Describe() {
     DescribeTile();
     DescribeGrid();
-    // What runs for every tile, and what runs after the last of a reduction.
-    const double tiles = static_cast<double>(regions_.tile_count());
-    for (const InstructionId id : kernel_.instructions()) {
-      const double runs =
-          kernel_.IsEpilogue(id) ? tiles / reduction_tiles_ : tiles;
-      CountTransfers(id, runs);
-      CountWork(id, runs);
+    for (const TileWalk::Class& tiles : walk_.classes()) {
+      class_ = &tiles;
+      for (const InstructionId id : kernel_.instructions()) {
+        const double runs = walk_.Runs(tiles, id);
+        CountTransfers(id, runs);
+        CountWork(id, runs);
+      }
     }
     Set(kBytesIn, LogScale(bytes_in_, kTileDoublings));
     Set(kBytesOut, LogScale(bytes_out_, kTileDoublings));
     Set(kPieces, LogScale(pieces_, kTileDoublings));
     Set(kShortestPiece, LogScale(shortest_piece_, kTileDoublings));
-    Set(kVectorMemory,
-        LogScale((bytes_in_ + bytes_out_) * config_.buffers, kTileDoublings));
     Set(kAllBytesIn, LogScale(all_bytes_in_, kTotalDoublings));
     Set(kAllBytesOut, LogScale(all_bytes_out_, kTotalDoublings));
     Set(kAllCopies, LogScale(all_copies_, kTileDoublings));
@@ -237,16 +239,19 @@ class Work {
   }
 
  private:
-  // Of one tile, and of the kernel.
+  // Of a tile, and of the kernel.
   struct Count {
     double tile = 0;
     double all = 0;
-
-    void Add(double count, double runs) {
-      tile += count;
-      all += count * runs;
-    }
   };
+  void Add(double count, double runs, Count& to) {
+    to.tile += count * Share();
+    to.all += count * runs;
+  }
+  // The part of all tiles that are of the class at hand.
+  double Share() const { return class_->tiles / walk_.tile_count(); }
+  bool IsMostCommon() const { return class_ == &walk_.classes().front(); }
+  const Region& At(InstructionId id) const { return class_->regions.at(id); }
 
   static float LogRatio(double a, double b) {
     return static_cast<float>(std::log2((1 + a) / (1 + b)) / kSizeDoublings);
@@ -259,11 +264,7 @@ class Work {
   }
 
   void DescribeCode() {
-    // Code is made for tiles in the middle.
-    std::vector<int64_t> middle(regions_.grid().begin(), regions_.grid().end());
-    for (int64_t& at : middle) at = std::max<int64_t>(at - 1, 0) / 2;
-    const TileCode code =
-        TileCodeOf(kernel_, config_, regions_, walk_.At(middle));
+    const TileCode code = TileCodeOf(kernel_, config_, walk_);
     Set(kLaneBroadcasts, LogScale(code.lane_broadcasts, kTotalDoublings));
     Set(kRelayouts, LogScale(code.relayouts, kTotalDoublings));
     Set(kMisaligned, LogScale(code.misaligned, kTotalDoublings));
@@ -329,7 +330,7 @@ class Work {
   void DescribeGrid() {
     const hlo::Tile& tile = config_.tile;
     const size_t outputs = tile.output.size();
-    const auto grid = regions_.grid();
+    const auto grid = walk_.tiles().grid();
     double ragged = 1;
     const auto cover = [&](size_t at, int64_t own, int64_t size) {
       if (size <= 0) return;
@@ -341,40 +342,10 @@ class Work {
     }
     for (size_t d = 0; d < tile.reduction.size(); ++d) {
       cover(outputs + d, tile.reduction[d], kernel_.reduction_dimensions()[d]);
-      reduction_tiles_ *=
-          static_cast<double>(std::max<int64_t>(grid[outputs + d], 1));
     }
-    Set(kTiles,
-        LogScale(static_cast<double>(regions_.tile_count()), kTileDoublings));
-    Set(kReductionTiles, LogScale(reduction_tiles_, kSizeDoublings));
+    Set(kTiles, LogScale(walk_.tile_count(), kTileDoublings));
+    Set(kReductionTiles, LogScale(walk_.reduction_tiles(), kSizeDoublings));
     Set(kRagged, static_cast<float>(std::min(std::log2(ragged), 2.0)));
-    // The order of loops, the innermost last.
-    for (size_t d = 0; d < outputs; ++d) loops_.push_back(d);
-    if (config_.order == hlo::GridOrder::kColumn) {
-      std::reverse(loops_.begin(), loops_.end());
-    }
-    for (size_t d = 0; d < tile.reduction.size(); ++d) {
-      loops_.push_back(outputs + d);
-    }
-    for (const size_t loop : loops_) {
-      std::vector<int64_t> position(grid.size());
-      if (grid[loop] > 1) position[loop] = 1;
-      next_.push_back(&walk_.At(position));
-    }
-  }
-
-  // How often what a tile needs of an instruction is another part than for the
-  // tile before: once for each step of the loops that move it, and of those
-  // around them.
-  double Changes(InstructionId id) const {
-    double changes = 1;
-    double outer = 1;
-    for (size_t i = 0; i < loops_.size(); ++i) {
-      outer *=
-          static_cast<double>(std::max<int64_t>(regions_.grid()[loops_[i]], 1));
-      if (!(next_[i]->at(id).box == first_.at(id).box)) changes = outer;
-    }
-    return changes;
   }
 
   void CountTransfers(InstructionId id, double runs) {
@@ -384,7 +355,7 @@ class Work {
         std::find(kernel_.results().begin(), kernel_.results().end(), id) !=
         kernel_.results().end();
     const Shape* const shape = hlo::TiledShape(instruction);
-    const Region& region = first_.at(id);
+    const Region& region = At(id);
     if ((!is_input && !is_output) || shape == nullptr || region.touched == 0) {
       return;
     }
@@ -393,37 +364,37 @@ class Work {
         std::max<int64_t>(hlo::ContiguousBytes(*shape, region.box), 1));
     const double share =
         static_cast<double>(region.touched) / Product(region.box);
-    if (share < 1) {
-      // Places that indices say, a row of lanes at a time.
+    double changes = walk_.Changes(id) * Share();
+    if (share < 1 && bytes <= kResidentShare * peaks_.vmem_bytes) {
+      // Places that indices say, of an array that stays.
+      changes = Share();
+    } else if (share < 1) {
+      // A row of lanes at a time.
       bytes *= share;
       piece = std::min(piece, bytes);
     }
     const double pieces = std::ceil(bytes / std::max(piece, 1.0));
-    // Results are complete after the last tile of the reduction.
-    const double complete =
-        static_cast<double>(regions_.tile_count()) / reduction_tiles_;
-    const double changes = is_input ? Changes(id) : complete;
-    pieces_ += pieces;
+    pieces_ += pieces * Share();
     shortest_piece_ =
         shortest_piece_ == 0 ? piece : std::min(shortest_piece_, piece);
     all_copies_ += changes;
     all_pieces_ += pieces * changes;
     if (is_input) {
-      bytes_in_ += bytes;
+      bytes_in_ += bytes * Share();
       all_bytes_in_ += bytes * changes;
     }
     if (is_output) {
-      bytes_out_ += bytes;
-      all_bytes_out_ += bytes * complete;
+      bytes_out_ += bytes * Share();
+      all_bytes_out_ += bytes * changes;
     }
-    loads_and_stores_.Add(static_cast<double>(hlo::RegisterCount(
-                              *shape, region.box, /*packed=*/true)),
-                          runs);
+    Add(static_cast<double>(
+            hlo::RegisterCount(*shape, region.box, /*packed=*/true)),
+        runs, loads_and_stores_);
   }
 
   void CountWork(InstructionId id, double runs) {
     const Instruction& instruction = computation_[id];
-    const Region& region = first_.at(id);
+    const Region& region = At(id);
     if (region.touched == 0) return;
     const double registers = hlo::UnpackedRegisters(instruction, region);
     switch (instruction.opcode()) {
@@ -435,52 +406,52 @@ class Work {
       case Opcode::kIota:
         return;
       case Opcode::kDot:
-        ++instructions_;
+        instructions_ += Share();
         CountDot(instruction, runs);
         return;
       case Opcode::kConvolution:
-        ++instructions_;
+        instructions_ += Share();
         CountConvolution(instruction, region, runs);
         return;
       case Opcode::kReduce:
       case Opcode::kReduceWindow:
-        ++instructions_;
+        instructions_ += Share();
         CountReduction(instruction, runs);
         return;
       default:
         break;
     }
-    ++instructions_;
+    instructions_ += Share();
     if (!hlo::IsElementwise(instruction.opcode())) {
-      moves_.Add(registers, runs);
+      Add(registers, runs, moves_);
     } else if (hlo::IsTranscendental(instruction.opcode())) {
-      transcendental_.Add(registers, runs);
+      Add(registers, runs, transcendental_);
     } else {
-      simple_.Add(registers, runs);
+      Add(registers, runs, simple_);
     }
   }
 
   void CountReduction(const Instruction& instruction, double runs) {
     const InstructionId operand = instruction.operand(0);
     const double registers =
-        hlo::UnpackedRegisters(computation_[operand], first_.at(operand));
+        hlo::UnpackedRegisters(computation_[operand], At(operand));
     const Shape* const shape = hlo::TiledShape(computation_[operand]);
     if (shape == nullptr) return;
     const int64_t lane = hlo::RegisterDimensionsOf(*shape).lane;
     const hlo::DimensionVector& reduced = instruction.dimensions();
     if (std::find(reduced.begin(), reduced.end(), lane) != reduced.end()) {
-      lane_reductions_.Add(registers, runs);
+      Add(registers, runs, lane_reductions_);
     } else {
-      other_reductions_.Add(registers, runs);
+      Add(registers, runs, other_reductions_);
     }
-    simple_.Add(registers, runs);
+    Add(registers, runs, simple_);
   }
 
   void CountDot(const Instruction& dot, double runs) {
     const hlo::DotDimensions& dims = *dot.attributes().dot;
-    const hlo::Box& left = first_.at(dot.operand(0)).box;
-    const hlo::Box& right = first_.at(dot.operand(1)).box;
-    if (first_.at(dot.operand(0)).touched == 0) return;
+    const hlo::Box& left = At(dot.operand(0)).box;
+    const hlo::Box& right = At(dot.operand(1)).box;
+    if (At(dot.operand(0)).touched == 0) return;
     const auto product = [](const hlo::Box& box,
                             const hlo::DimensionVector& of) {
       double result = 1;
@@ -502,8 +473,8 @@ class Work {
                         double runs) {
     const hlo::ConvolutionDimensions& dims =
         *convolution.attributes().convolution;
-    const hlo::Box& kernel = first_.at(convolution.operand(1)).box;
-    if (first_.at(convolution.operand(1)).touched == 0) return;
+    const hlo::Box& kernel = At(convolution.operand(1)).box;
+    if (At(convolution.operand(1)).touched == 0) return;
     const auto features = static_cast<double>(
         region.box[static_cast<size_t>(dims.output_feature)].size);
     const double rows = Product(region.box) / std::max(features, 1.0);
@@ -522,13 +493,14 @@ class Work {
   void CountProduct(double batch, double rows, double contracted,
                     double columns, double runs) {
     constexpr double kArray = 128;
+    const double passes =
+        batch * std::ceil(contracted / kArray) * std::ceil(columns / kArray);
+    Add(passes, runs, passes_);
+    Add(passes * std::max(rows, kArray), runs, array_steps_);
+    if (!IsMostCommon()) return;
     Set(kRows, LogScale(rows, kSizeDoublings));
     Set(kContracted, LogScale(contracted, kSizeDoublings));
     Set(kColumns, LogScale(columns, kSizeDoublings));
-    const double passes =
-        batch * std::ceil(contracted / kArray) * std::ceil(columns / kArray);
-    passes_.Add(passes, runs);
-    array_steps_.Add(passes * std::max(rows, kArray), runs);
     Set(kArrayFill,
         static_cast<float>(
             rows * contracted * columns * batch /
@@ -538,16 +510,12 @@ class Work {
   const hlo::TiledKernel& kernel_;
   const hlo::Computation& computation_;
   const hlo::KernelConfig& config_;
-  TileWalk& walk_;
-  const hlo::TileRegions& regions_;
-  // What the first tile needs, and for each loop the next tile along it.
-  const hlo::IdMap<Region>& first_;
-  std::vector<const hlo::IdMap<Region>*> next_;
-  // Dimensions of the grid, the innermost loop last.
-  std::vector<size_t> loops_;
+  const TileWalk& walk_;
+  const TpuPeaks& peaks_;
   std::vector<float>& features_;
 
-  double reduction_tiles_ = 1;
+  // The class of tiles at hand.
+  const TileWalk::Class* class_ = nullptr;
   double bytes_in_ = 0, bytes_out_ = 0, pieces_ = 0, shortest_piece_ = 0;
   double all_bytes_in_ = 0, all_bytes_out_ = 0, all_copies_ = 0;
   double all_pieces_ = 0, instructions_ = 0;
@@ -565,14 +533,15 @@ const std::vector<std::string>& TileFeatureNames() {
 
 std::vector<float> TileFeatures::Of(const hlo::KernelConfig& config) const {
   std::vector<float> features(kFeatureCount, 0);
-  TileWalk walk(kernel_, config.tile);
-  Work(kernel_, config, walk, features).Describe();
+  const TileWalk walk(kernel_, config);
+  Work(kernel_, config, walk, peaks_, features).Describe();
   const TpuTotals totals = analytical_.TotalsOf(config, walk);
   const double ns = std::max(analytical_.PredictNs(totals), 1.0);
   constexpr float kNsDoublings = 30;
   const auto share = [ns](double seconds) {
     return static_cast<float>(std::min(1e9 * seconds / ns, 2.0));
   };
+  features[kVectorMemory] = LogScale(totals.vmem_bytes, kTileDoublings);
   features[kAnalyticalTime] = LogScale(ns, kNsDoublings);
   features[kTransferShare] = share(totals.bytes / peaks_.hbm_bytes_per_second);
   features[kMatrixShare] =

@@ -14,18 +14,19 @@ namespace hone::costmodels {
 
 // The version of what TileFeatures says. Weights that were trained on another
 // one are refused.
-inline constexpr absl::string_view kTileFeaturesVersion = "4";
+inline constexpr absl::string_view kTileFeaturesVersion = "5";
 
 // The names of TileFeatures::Of, in order.
 const std::vector<std::string>& TileFeatureNames();
 
 // What a configuration makes of a kernel, for learned models: the sizes of the
 // tile, the flags, and static performance information: how many tiles there
-// are, what one of them transfers, computes and keeps, and what all of them do.
-// Scaled to about -1 … 1, magnitudes by their logarithm. Of the device they
-// know its peaks: the analytical model's time, and which peak limits it.
-// Source: the whole-kernel features of Kaufman et al., "A Learned Performance
-// Model for Tensor Processing Units", 2021, section 3.1.
+// are, what one of them transfers, computes and keeps (in the mean, where tiles
+// differ), and what all of them do. Scaled to about -1 … 1, magnitudes by their
+// logarithm. Of the device they know its peaks: the analytical model's time,
+// and which peak limits it. Source: the whole-kernel features of Kaufman et
+// al., "A Learned Performance Model for Tensor Processing Units", 2021,
+// section 3.1.
 class TileFeatures {
  public:
   // `kernel` outlives this.

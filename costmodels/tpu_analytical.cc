@@ -2,14 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <utility>
-#include <vector>
 
-#include "hlo/ir/id_map.h"
 #include "hlo/tiles/matrix_product.h"
+#include "hlo/tiles/operand_regions.h"
 #include "hlo/tiles/register_layout.h"
-#include "hlo/tiles/tile_regions.h"
 
 namespace hone::costmodels {
 namespace {
@@ -46,118 +42,90 @@ double MatrixCycles(const hlo::MatrixProduct& p) {
 }  // namespace
 
 TpuTotals TpuAnalytical::TotalsOf(const hlo::KernelConfig& config,
-                                  TileWalk& walk) const {
-  const hlo::TileRegions& tiles = walk.tiles();
-  const hlo::Computation& computation = kernel_.computation();
+                                  const TileWalk& walk) const {
   TpuTotals totals;
   totals.overlaps = config.buffers > 1;
-  totals.tiles = static_cast<double>(tiles.tile_count());
-  if (totals.tiles == 0) return totals;
-  // A tile in the middle stands for all.
-  std::vector<int64_t> middle;
-  for (const int64_t count : tiles.grid()) middle.push_back(count > 2 ? 1 : 0);
-  const hlo::IdMap<Region>& regions = walk.At(middle);
-  const size_t outputs = config.tile.output.size();
-  double reduction_tiles = 1;
-  for (size_t d = outputs; d < middle.size(); ++d) {
-    reduction_tiles *= static_cast<double>(tiles.grid()[d]);
-  }
-  // The loops from the outermost one.
-  std::vector<size_t> loops;
-  for (size_t i = 0; i < middle.size(); ++i) {
-    const bool reverses =
-        i < outputs && config.order == hlo::GridOrder::kColumn;
-    loops.push_back(reverses ? outputs - 1 - i : i);
-  }
-  // How often an array is transferred: once for each step of the innermost loop
-  // that changes its tile, and of all loops outside of that.
-  const auto add_transfers = [&](hlo::InstructionId id,
-                                 const std::vector<bool>& changes) {
-    double times = 1;
-    double now = 1;
-    bool is_fixed = true;
-    for (const size_t d : loops) {
-      now *= static_cast<double>(tiles.grid()[d]);
-      if (!changes[d]) continue;
-      times = now;
-      is_fixed = false;
-    }
-    const double bytes = Bytes(computation[id], regions.at(id));
-    totals.bytes += times * bytes;
-    totals.tile_bytes += bytes;
-    totals.vmem_bytes += (is_fixed ? 1 : config.buffers) * bytes;
-  };
-  std::vector<const hlo::IdMap<Region>*> moved;
-  for (size_t d = 0; d < middle.size(); ++d) {
-    std::vector<int64_t> position(middle.size());
-    position[d] = tiles.grid()[d] - 1;
-    moved.push_back(&walk.At(position));
-  }
-  const hlo::IdMap<Region>& first =
-      walk.At(std::vector<int64_t>(middle.size()));
-  const auto changes_of = [&](hlo::InstructionId id) {
-    std::vector<bool> changes;
-    for (const hlo::IdMap<Region>* const there : moved) {
-      changes.push_back(there->at(id).box != first.at(id).box);
-    }
-    return changes;
-  };
+  totals.tiles = walk.tile_count();
   for (const hlo::InstructionId id : kernel_.instructions()) {
-    const Instruction& instruction = computation[id];
-    const Region& region = regions.at(id);
-    if (region.touched == 0) continue;
-    const double steps =
-        kernel_.IsEpilogue(id) ? totals.tiles / reduction_tiles : totals.tiles;
-    double operations = 1;
-    switch (instruction.opcode()) {
-      case Opcode::kParameter:
-        add_transfers(id, changes_of(id));
-        continue;
-      case Opcode::kConstant:
-      case Opcode::kBitcast:
-      case Opcode::kTuple:
-      case Opcode::kGetTupleElement:
-        continue;
-      case Opcode::kDot:
-        totals.matrix_cycles += steps * MatrixCycles(hlo::MatrixProductOfDot(
-                                            computation, instruction, regions));
-        continue;
-      case Opcode::kConvolution:
-        if (hlo::IsDepthwise(computation, instruction)) {
-          operations = 2;
-          for (const hlo::WindowDimension& d :
-               *instruction.attributes().window) {
-            operations *= static_cast<double>(d.size);
-          }
-          break;
-        }
-        totals.matrix_cycles +=
-            steps *
-            MatrixCycles(hlo::MatrixProductOfConvolution(instruction, regions));
-        continue;
-      case Opcode::kReduce:
-        totals.vector_operations +=
-            steps * hlo::UnpackedRegisters(computation[instruction.operand(0)],
-                                           regions.at(instruction.operand(0)));
-        continue;
-      case Opcode::kReduceWindow:
-      case Opcode::kSelectAndScatter:
-        for (const hlo::WindowDimension& d : *instruction.attributes().window) {
-          operations *= static_cast<double>(d.size);
-        }
-        break;
-      default:
-        if (hlo::IsTranscendental(instruction.opcode())) {
-          operations = kTranscendentalOperations;
-        }
+    if (kernel_.computation()[id].opcode() == Opcode::kParameter) {
+      AddTransfers(id, config, walk, totals);
     }
-    totals.vector_operations +=
-        steps * operations * hlo::UnpackedRegisters(instruction, region);
+    for (const TileWalk::Class& tiles : walk.classes()) {
+      AddWork(id, tiles.regions, walk.Runs(tiles, id), totals);
+    }
   }
   for (const hlo::InstructionId id : kernel_.results()) {
-    add_transfers(id, changes_of(id));
+    AddTransfers(id, config, walk, totals);
   }
   return totals;
+}
+
+void TpuAnalytical::AddTransfers(hlo::InstructionId id,
+                                 const hlo::KernelConfig& config,
+                                 const TileWalk& walk,
+                                 TpuTotals& totals) const {
+  double largest = 0;
+  double mean = 0;
+  for (const TileWalk::Class& tiles : walk.classes()) {
+    const double bytes = Bytes(kernel_.computation()[id], tiles.regions.at(id));
+    largest = std::max(largest, bytes);
+    mean += bytes * tiles.tiles / walk.tile_count();
+  }
+  const double changes = walk.Changes(id);
+  totals.bytes += changes * mean;
+  totals.tile_bytes += mean;
+  totals.vmem_bytes += (changes > 1 ? config.buffers : 1) * largest;
+}
+
+void TpuAnalytical::AddWork(hlo::InstructionId id,
+                            const hlo::IdMap<Region>& tile, double runs,
+                            TpuTotals& totals) const {
+  const hlo::Computation& computation = kernel_.computation();
+  const Instruction& instruction = computation[id];
+  const Region& region = tile.at(id);
+  if (region.touched == 0) return;
+  double operations = 1;
+  switch (instruction.opcode()) {
+    case Opcode::kParameter:
+    case Opcode::kConstant:
+    case Opcode::kBitcast:
+    case Opcode::kTuple:
+    case Opcode::kGetTupleElement:
+      return;
+    case Opcode::kDot:
+      totals.matrix_cycles += runs * MatrixCycles(hlo::MatrixProductOfDot(
+                                         computation, instruction, tile));
+      return;
+    case Opcode::kConvolution:
+      if (!hlo::IsDepthwise(computation, instruction)) {
+        totals.matrix_cycles +=
+            runs *
+            MatrixCycles(hlo::MatrixProductOfConvolution(instruction, tile));
+        return;
+      }
+      operations = 2;
+      for (const hlo::WindowDimension& d : *instruction.attributes().window) {
+        operations *= static_cast<double>(d.size);
+      }
+      break;
+    case Opcode::kReduce:
+      totals.vector_operations +=
+          runs * hlo::UnpackedRegisters(computation[instruction.operand(0)],
+                                        tile.at(instruction.operand(0)));
+      return;
+    case Opcode::kReduceWindow:
+    case Opcode::kSelectAndScatter:
+      for (const hlo::WindowDimension& d : *instruction.attributes().window) {
+        operations *= static_cast<double>(d.size);
+      }
+      break;
+    default:
+      if (hlo::IsTranscendental(instruction.opcode())) {
+        operations = kTranscendentalOperations;
+      }
+  }
+  totals.vector_operations +=
+      runs * operations * hlo::UnpackedRegisters(instruction, region);
 }
 
 double TpuAnalytical::PredictNs(const TpuTotals& totals) const {
@@ -175,29 +143,6 @@ double TpuAnalytical::PredictNs(const TpuTotals& totals) const {
   const double cycles =
       constants_.launch_cycles + steady + constants_.tile_cycles * totals.tiles;
   return cycles * 1e9 / peaks_.clock_hz;
-}
-
-hlo::KernelConfig TpuAnalytical::BestConfig(
-    const hlo::TileSpace& space,
-    const std::function<bool(const hlo::KernelConfig&)>& fits,
-    int64_t limit) const {
-  const int64_t count = space.tile_count();
-  const int64_t tried = std::min(count, limit);
-  std::vector<std::pair<double, int64_t>> order;
-  for (int64_t i = 0; i < tried; ++i) {
-    const int64_t index = count / tried * i;
-    hlo::KernelConfig config;
-    config.tile = space.TileAt(index);
-    order.emplace_back(PredictNs(config), index);
-  }
-  std::sort(order.begin(), order.end());
-  hlo::KernelConfig config;
-  for (const auto& [ns, index] : order) {
-    config.tile = space.TileAt(index);
-    if (fits(config)) return config;
-  }
-  config.tile = space.TileAt(0);
-  return config;
 }
 
 }  // namespace hone::costmodels

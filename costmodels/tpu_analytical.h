@@ -1,12 +1,8 @@
 #ifndef HONE_COSTMODELS_TPU_ANALYTICAL_H_
 #define HONE_COSTMODELS_TPU_ANALYTICAL_H_
 
-#include <cstdint>
-#include <functional>
-
 #include "costmodels/tile_walk.h"
 #include "hlo/tiles/kernel_config.h"
-#include "hlo/tiles/tile_space.h"
 #include "hlo/tiles/tiled_kernel.h"
 
 namespace hone::costmodels {
@@ -30,10 +26,10 @@ struct TpuConstants {
   // Fractions of the peaks that kernels reach.
   double bandwidth_share = 0.98;
   double matrix_share = 0.648;
-  double vector_share = 0.16;
+  double vector_share = 0.151;
   // Cycles of a kernel, and of each tile.
-  double launch_cycles = 2083;
-  double tile_cycles = 389;
+  double launch_cycles = 2025;
+  double tile_cycles = 420;
 
   friend bool operator==(const TpuConstants&, const TpuConstants&) = default;
 };
@@ -41,13 +37,15 @@ struct TpuConstants {
 // What a kernel transfers and computes with a configuration.
 struct TpuTotals {
   double tiles = 0;
-  // Between HBM and VMEM, of all tiles, and of one that is transferred alone.
+  // Between HBM and VMEM, of all tiles, and of one that is transferred alone,
+  // in the mean of all.
   double bytes = 0;
   double tile_bytes = 0;
   // Cycles of one matrix unit, and operations of vector registers.
   double matrix_cycles = 0;
   double vector_operations = 0;
-  // Of operands and results: less than a kernel takes.
+  // Of operands and results, the largest tile of each: less than a kernel
+  // takes.
   double vmem_bytes = 0;
   // Transfers and computation go on at the same time.
   bool overlaps = false;
@@ -78,21 +76,18 @@ class TpuAnalytical {
   }
   double PredictNs(const TpuTotals& totals) const;
   TpuTotals TotalsOf(const hlo::KernelConfig& config) const {
-    TileWalk walk(kernel_, config.tile);
-    return TotalsOf(config, walk);
+    return TotalsOf(config, TileWalk(kernel_, config));
   }
-  // `walk` is of the kernel and the configuration's tile.
-  TpuTotals TotalsOf(const hlo::KernelConfig& config, TileWalk& walk) const;
-
-  // Returns the configuration, with default flags, of the tile that is
-  // predicted to be the fastest of those that fit: of all tiles of the space,
-  // or of `limit` at even distances if there are more. As XLA chooses tiles.
-  hlo::KernelConfig BestConfig(
-      const hlo::TileSpace& space,
-      const std::function<bool(const hlo::KernelConfig&)>& fits,
-      int64_t limit = 2000) const;
+  // `walk` is of the kernel and the configuration.
+  TpuTotals TotalsOf(const hlo::KernelConfig& config,
+                     const TileWalk& walk) const;
 
  private:
+  void AddTransfers(hlo::InstructionId id, const hlo::KernelConfig& config,
+                    const TileWalk& walk, TpuTotals& totals) const;
+  void AddWork(hlo::InstructionId id, const hlo::IdMap<hlo::Region>& tile,
+               double runs, TpuTotals& totals) const;
+
   const hlo::TiledKernel& kernel_;
   const TpuPeaks peaks_;
   const TpuConstants constants_;

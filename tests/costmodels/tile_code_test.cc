@@ -1,7 +1,6 @@
 #include "costmodels/tile_code.h"
 
 #include <string>
-#include <vector>
 
 #include "gtest/gtest.h"
 
@@ -18,9 +17,7 @@ TileCode CodeOf(const std::string& text, const std::string& config) {
   const auto parsed = hlo::ParseKernelConfig(config);
   HONE_EXPECT_OK(parsed.status());
   HONE_EXPECT_OK(hlo::TileSpace(kernel).Check(*parsed));
-  const hlo::TileRegions regions(kernel, parsed->tile);
-  return TileCodeOf(kernel, *parsed, regions,
-                    regions.At(std::vector<int64_t>(regions.grid().size())));
+  return TileCodeOf(kernel, *parsed, TileWalk(kernel, *parsed));
 }
 
 std::string Entry(const std::string& body) {
@@ -135,7 +132,7 @@ TEST(TileCode, PathsAndLiveValuesOfLoops) {
   EXPECT_EQ(chain.live, 3 * 4);
 }
 
-TEST(TileCode, LoopsOfRandomNumbersAreLeftOut) {
+TEST(TileCode, RandomNumbersAreValuesOfLoops) {
   const TileCode code = CodeOf(Entry(R"(
   low = f32[] parameter(0)
   high = f32[] parameter(1)
@@ -144,9 +141,9 @@ TEST(TileCode, LoopsOfRandomNumbersAreLeftOut) {
 )"),
                                "output=64,128 unroll=4");
   EXPECT_EQ(code.iterations, 2);
-  // The numbers are loaded and negated.
   EXPECT_EQ(code.path_steps, 2 * (2 + 1));
-  EXPECT_EQ(code.live, 2 * 4);
+  // The numbers and both limits.
+  EXPECT_EQ(code.live, 3 * 4);
 }
 
 TEST(TileCode, ReductionsAlongLanesLeaveARegisterOfEachRow) {

@@ -137,7 +137,7 @@ ENTRY e {
 }
 
 // The first tile has only the rows that are not scaled.
-TEST(TileFeatures, CodeIsThatOfTheMiddle) {
+TEST(TileFeatures, TilesCountByWhatTheyDo) {
   const Features features(R"(HloModule parts
 
 ENTRY e {
@@ -148,9 +148,39 @@ ENTRY e {
   m = f32[384,512] multiply(b, w)
   ROOT c = f32[512,512] concatenate(a, m), dimensions={0}
 })");
-  // 4 tiles of 128 rows, 16 registers of them.
+  // 3 tiles of 128 rows, 16 registers of rows, 64 of elements.
   EXPECT_NEAR(features.Magnitude("output=128,512", "lane_broadcasts", 40),
-              4 * 16, 1e-2);
+              3 * 16, 1e-2);
+  EXPECT_NEAR(features.Magnitude("output=128,512", "simple", 28), 3 * 64 / 4.0,
+              1e-2);
+  EXPECT_NEAR(features.Magnitude("output=128,512", "all_bytes_in", 40) /
+                  (512 * 512 * 4 + 3 * 4096),
+              1, 1e-4);
+}
+
+// Which of the tiles are of one kind makes no difference.
+TEST(TileFeatures, MirroredKernelsAreAlike) {
+  const auto padded = [](const std::string& padding) {
+    return Features(R"(HloModule padded
+
+ENTRY e {
+  a = f32[1024,512] parameter(0)
+  t = f32[1024,512] exponential(a)
+  zero = f32[] constant(0)
+  ROOT p = f32[4096,512] pad(t, zero), padding=)" +
+                    padding + "x0_0\n}");
+  };
+  const Features low = padded("3072_0");
+  const Features high = padded("0_3072");
+  for (const char* const config :
+       {"output=256,512", "output=1024,128 buffers=1", "output=512,256"}) {
+    for (const std::string& name : TileFeatureNames()) {
+      EXPECT_NEAR(low.Of(config, name), high.Of(config, name), 1e-6)
+          << config << ' ' << name;
+    }
+  }
+  EXPECT_NEAR(low.Magnitude("output=256,512", "all_transcendental", 40), 512,
+              1e-1);
 }
 
 TEST(TileFeatures, FlagsAreFeatures) {
@@ -161,7 +191,11 @@ TEST(TileFeatures, FlagsAreFeatures) {
   EXPECT_EQ(features.Of(tile + "buffers=3", "two_buffers"), 0);
   EXPECT_LT(features.Of(tile + "unroll=1", "unroll"),
             features.Of(tile + "unroll=8", "unroll"));
-  EXPECT_LT(features.Of(tile + "buffers=1", "vector_memory"),
+  // What stays needs no second buffer.
+  const std::string part = "output=1024 reduction=256 ";
+  EXPECT_LT(features.Of(part + "buffers=1", "vector_memory"),
+            features.Of(part + "buffers=2", "vector_memory"));
+  EXPECT_EQ(features.Of(tile + "buffers=1", "vector_memory"),
             features.Of(tile + "buffers=2", "vector_memory"));
 }
 

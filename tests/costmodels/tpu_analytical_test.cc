@@ -6,6 +6,7 @@
 #include "gtest/gtest.h"
 
 #include "hlo/text/parser.h"
+#include "hlo/tiles/tile_space.h"
 #include "tests/support/status_matchers.h"
 
 namespace hone::costmodels {
@@ -90,31 +91,6 @@ TEST(TpuAnalytical, TheTimeIsTheLargerOfTransferAndComputation) {
   EXPECT_DOUBLE_EQ(model.PredictNs(totals), 100 + 3000 + 10 + 50);
   totals.overlaps = false;
   EXPECT_DOUBLE_EQ(model.PredictNs(totals), 100 + 1000 + 3000 + 50);
-}
-
-TEST(TpuAnalytical, TheBestConfigurationIsTheFastestThatFits) {
-  const hlo::Module module = Parse(kDot);
-  const hlo::TiledKernel kernel(module);
-  const hlo::TileSpace space(kernel);
-  const TpuAnalytical model(kernel);
-  const auto fits = [&](const hlo::KernelConfig& config) {
-    return model.TotalsOf(config).vmem_bytes < 2e6;
-  };
-  const hlo::KernelConfig best = model.BestConfig(space, fits);
-  HONE_EXPECT_OK(space.Check(best));
-  EXPECT_TRUE(fits(best));
-  for (int64_t i = 0; i < space.tile_count(); ++i) {
-    hlo::KernelConfig config;
-    config.tile = space.TileAt(i);
-    if (fits(config)) {
-      EXPECT_LE(model.PredictNs(best), model.PredictNs(config));
-    }
-  }
-  // Where nothing fits, the smallest tile.
-  EXPECT_EQ(
-      model.BestConfig(space, [](const hlo::KernelConfig&) { return false; })
-          .tile,
-      space.TileAt(0));
 }
 
 TEST(TpuAnalytical, KernelsWithoutATileHaveATime) {
