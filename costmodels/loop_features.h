@@ -14,7 +14,7 @@ namespace hone::costmodels {
 
 // Names what the features below mean, and changes whenever a feature does: a
 // model is trained on features of one version and must not see another's.
-inline constexpr absl::string_view kLoopFeaturesVersion = "loops-2";
+inline constexpr absl::string_view kLoopFeaturesVersion = "loops-3";
 
 // The features of a scheduled kernel for cost models, scaled to about -1 … 1.
 struct LoopFeatures {

@@ -481,8 +481,11 @@ class Counter {
     PlacedAccess placed;
     placed.path.assign(path_.begin(), path_.end());
     double instructions = 1;
-    // Within loops that leave it where it is, it is done once.
+    // Within loops that leave it where it is, it is done once; a local has
+    // another value in each iteration of the loops around its declaration.
     bool is_fixed = !done.data_dependent && (!is_target || statement.is_kept);
+    const auto declared = declared_.find(access.buffer);
+    const size_t begin = declared != declared_.end() ? declared->second : 0;
     bool is_innermost = true;
     for (size_t i = path_.size(); i-- > 1;) {
       const LoopLevel& level = LevelAt(i);
@@ -502,7 +505,7 @@ class Counter {
         default:
           if (is_innermost) done.innermost_stride = stride;
           is_innermost = false;
-          is_fixed = is_fixed && stride == 0;
+          is_fixed = is_fixed && stride == 0 && i > begin;
           if (!is_fixed) instructions *= level.trips;
       }
     }

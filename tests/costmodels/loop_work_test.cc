@@ -611,6 +611,30 @@ for i0 8
   EXPECT_THAT(statement.instructions, ElementsAre(8 * 32 * 2, 0, 0, 8, 0));
 }
 
+// A sum of a row is stored and read again for each row, not for each element.
+TEST(LoopWork, LocalsAreOtherValuesInEachIteration) {
+  const LoopWork work = CountLoopWork(Parse(R"(kernel rows
+argument x f32[64,32]
+result y f32[64,32]
+for i0 64
+| local s f32[] stack
+| s[] = 0.0
+| for i1 32
+| | s[] += x[i0,i1]
+| for i1 32
+| | y[i0,i1] = x[i0,i1] / s[]
+)"),
+                                      {});
+  std::vector<double> of_sum;
+  for (const AccessWork& access : work.accesses) {
+    if (access.form != AccessForm::kRegister && access.elements > 0 &&
+        work.levels.size() > 1 && access.innermost_stride == 0) {
+      of_sum.push_back(access.instructions);
+    }
+  }
+  EXPECT_THAT(of_sum, ElementsAre(64, 64, 64));
+}
+
 // What a row is read for again is in the cache.
 TEST(LoopWork, LinesComeInOnceForAllThatReadThem) {
   const LoopWork work = CountLoopWork(Parse(R"(kernel k
