@@ -474,12 +474,14 @@ void AddCostModelOptions(CLI::App& command, CostModelArguments& arguments) {
                   "Tiles of a kernel; of more, so many are drawn")
       ->transform(WholeNumber(1, kMaxCount))
       ->capture_default_str();
-  command.add_option("--refine", options.refine,
-                     "File of this TPU (hone dataset tpu) to learn from first, "
-                     "without held-out families");
+  CLI::Option* const refine = command.add_option(
+      "--refine", options.refine,
+      "File of this TPU (hone dataset tpu) to learn from first, "
+      "without held-out families");
   command
       .add_option("--refine-samples", options.refine_samples,
                   "Configurations to learn from first")
+      ->needs(refine)
       ->transform(WholeNumber(1, kMaxCount))
       ->capture_default_str();
   command.add_option("--leave-out", options.leave_out,
@@ -585,8 +587,8 @@ void AddBenchCommand(CLI::App& app, Context& context) {
            "without a cost model, on programs never trained on",
            AddXtatOptions, bench::RunXtatBench);
   AddBench(*command, context, "xtat-fusion",
-           "The same for fusions of whole programs, and then for the tiles of "
-           "their kernels",
+           "Searches for fusions of whole programs at equal measurements, and "
+           "then for the tiles of their kernels, with and without a cost model",
            AddXtatFusionOptions, bench::RunXtatFusionBench);
   AddBench(*command, context, "placement",
            "Max loads of seeds and searches beside the exact optimum, step "

@@ -106,15 +106,22 @@ absl::StatusOr<int> CollectTpu(const bench::CollectTpuOptions& options,
                         bench::CollectTpu(options, std::cerr));
   if (context.json) {
     PrintJson({{"data", options.output},
+               {"present", collected.present},
                {"programs", collected.programs},
                {"kernels", collected.kernels},
                {"configs", collected.configs},
                {"seconds", collected.seconds}});
   } else {
     std::cout << absl::StrFormat(
-        "%s: %d configurations of %d kernels of %d programs in %.1f s\n",
+        "%s: added %d configurations of %d kernels of %d programs in %.1f s\n",
         options.output, collected.configs, collected.kernels,
         collected.programs, collected.seconds);
+    if (collected.present > 0) {
+      std::cout << absl::StrFormat(
+          "%d programs were there and stay as they are; for others of "
+          "--kernels, --configs or --seed name a new file\n",
+          collected.present);
+    }
   }
   return kDone;
 }
@@ -150,6 +157,11 @@ void AddTpu(CLI::App& parent, Context& context) {
       ->capture_default_str();
   command->add_option("--only", options->only,
                       "Regular expression that a program's name must match");
+  command
+      ->add_option("--random", options->random,
+                   "Random kernels besides the programs")
+      ->transform(WholeNumber(0, kMaxCount))
+      ->capture_default_str();
   command->callback([options, &context] {
     RunCommand(context, [&] { return CollectTpu(*options, context); });
   });

@@ -16,6 +16,7 @@
 #include "cli/predict_kernel.h"
 #include "cli/read_hardware.h"
 
+#include "backends/tpu_sim/simulator.h"
 #include "backends/tpu_sim/tpu_module.h"
 #include "base/status_macros.h"
 #include "costmodels/kernel_graph.h"
@@ -93,7 +94,7 @@ absl::StatusOr<std::vector<Prediction>> Predict(
     const hlo::TiledKernel tiled(*kernel.module);
     graphs.push_back(costmodels::ObserveKernelGraph(*kernel.module));
     configs.push_back(costmodels::TileFeatures(tiled, tuning::PeaksOf(tpu))
-                          .Of(kernel.by_default));
+                          .Of(kernel.config));
   }
   std::vector<learning::CostQuery> queries;
   for (size_t i = 0; i < graphs.size(); ++i) {
@@ -104,9 +105,11 @@ absl::StatusOr<std::vector<Prediction>> Predict(
   std::vector<Prediction> result;
   for (size_t i = 0; i < queries.size(); ++i) {
     const backends::TpuKernel& kernel = module.kernels[i];
+    HONE_ASSIGN_OR_RETURN(
+        const backends::KernelTime time,
+        backends::KernelSimulator(*kernel.module, tpu).Simulate(kernel.config));
     result.push_back({&kernel, std::exp(predictions.values[i]),
-                      predictions.deviations[i],
-                      backends::DefaultNs(*kernel.module, tpu)});
+                      predictions.deviations[i], time.ns});
   }
   return result;
 }
@@ -128,7 +131,7 @@ Json Describe(const backends::TpuModule& module,
     kernels.push_back({{"instruction", NameOf(module, *p.kernel)},
                        {"kernels", p.kernel->places.size()},
                        {"executions", p.kernel->executions},
-                       {"config", hlo::PrintKernelConfig(p.kernel->by_default)},
+                       {"config", hlo::PrintKernelConfig(p.kernel->config)},
                        {"predicted_ns", p.predicted_ns},
                        {"deviation", p.deviation},
                        {"unsure", p.deviation >= kUnsureDeviation},
@@ -148,9 +151,13 @@ void Print(const Json& document) {
                        const Json& of, const std::string& notes) {
     const double predicted = of["predicted_ns"].get<double>();
     const double simulated = of["simulated_ns"].get<double>();
-    std::cout << absl::StrFormat("%-32s %8s %12.2f %12.2f %+6.1f%%%s\n", name,
-                                 runs, predicted / 1e3, simulated / 1e3,
-                                 100 * (predicted / simulated - 1), notes);
+    const std::string error =
+        simulated > 0
+            ? absl::StrFormat("%+6.1f%%", 100 * (predicted / simulated - 1))
+            : "-";
+    std::cout << absl::StrFormat("%-32s %8s %12.2f %12.2f %7s%s\n", name, runs,
+                                 predicted / 1e3, simulated / 1e3, error,
+                                 notes);
   };
   for (const Json& kernel : document["kernels"]) {
     std::string notes;

@@ -12,8 +12,8 @@
 
 #include "base/files.h"
 #include "base/status_macros.h"
-#include "hlo/read_module.h"
 #include "optimizers/policies/library.h"
+#include "tuning/read_cost_model.h"
 
 namespace hone::cli {
 namespace {
@@ -35,7 +35,7 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   std::set<std::string> seen;
   std::vector<std::unique_ptr<learning::CostPredictor>> members;
   for (const std::string& path : options.members) {
-    HONE_ASSIGN_OR_RETURN(const std::string bytes, hlo::ReadFileBytes(path));
+    HONE_ASSIGN_OR_RETURN(const std::string bytes, tuning::ReadWeights(path));
     if (!seen.insert(bytes).second) {
       return absl::InvalidArgumentError(absl::StrCat(
           path, ": the same weights twice, expected those of other seeds"));

@@ -111,8 +111,8 @@ absl::StatusOr<tuning::TuningSpec> SpecOf(const Options& options,
   spec.optimizer = tuning::OptimizerOf(spec);
   if (options.trials > 0) {
     spec.budget.trials = options.trials;
-  } else if (task->default_trials() > 0) {
-    spec.budget.trials = task->default_trials();
+  } else if (const int64_t own = task->TrialsFor(spec.options); own > 0) {
+    spec.budget.trials = own;
   }
   spec.budget.time = time;
   spec.seed = options.seed;
@@ -667,7 +667,7 @@ void AddTuneCommand(CLI::App& app, Context& context) {
                    DefaultsOfTasks([](const tuning::Task& task) {
                      return task.default_optimizer();
                    }),
-                   ". ", DescribeXtatOptions()));
+                   "; xtat for fusion on a TPU. ", DescribeXtatOptions()));
   AddTaskFlags(*command, options->flags);
   command
       ->add_option("--trials", options->trials,
@@ -676,7 +676,8 @@ void AddTuneCommand(CLI::App& app, Context& context) {
                                 DefaultsOfTasks([](const tuning::Task& task) {
                                   const int64_t own = task.default_trials();
                                   return own > 0 ? absl::StrCat(own) : "";
-                                })))
+                                }),
+                                "; 32 for fusion on a TPU"))
       ->transform(WholeNumber(1, kMaxCount));
   command->add_option("--time", options->time,
                       "Search time, e.g. 30s; default: no limit");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include <nlohmann/json.hpp>
 
 #include "hlo/analysis/stated_trip_count.h"
 #include "hlo/passes/control_flow/while_trip_count.h"
@@ -24,12 +25,16 @@ constexpr char kAttribute[] = "backend_config";
 
 void StateTripCount(int64_t count, Instruction& loop) {
   auto attributes = std::make_shared<hlo::Attributes>(loop.attributes());
-  std::erase_if(attributes->others, [](const auto& attribute) {
-    return attribute.first == kAttribute;
+  nlohmann::ordered_json config;
+  std::erase_if(attributes->others, [&](const auto& attribute) {
+    if (attribute.first != kAttribute) return false;
+    config = nlohmann::ordered_json::parse(attribute.second, nullptr,
+                                           /*allow_exceptions=*/false);
+    return true;
   });
-  attributes->others.emplace_back(
-      kAttribute,
-      absl::StrCat("{\"known_trip_count\":{\"n\":\"", count, "\"}}"));
+  if (!config.is_object()) config = nlohmann::ordered_json::object();
+  config["known_trip_count"] = {{"n", absl::StrCat(count)}};
+  attributes->others.emplace_back(kAttribute, config.dump());
   loop.set_attributes(std::move(attributes));
 }
 

@@ -10,8 +10,8 @@ bool StatesTripCount(const hlo::Instruction& loop);
 
 // Returns `module`, which verifies, with the trip counts of its loops stated
 // (hlo::StatedTripCount) where they were not and can be found
-// (hlo::FindCountedLoop), for the analysis of costs only: other keys of such a
-// loop's backend_config are lost. Ids stay.
+// (hlo::FindCountedLoop). What else backend_config says stays, unless it is no
+// JSON object. Ids stay.
 hlo::Module WithTripCounts(const hlo::Module& module);
 
 }  // namespace hone::graphs

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -66,6 +67,12 @@ absl::StatusOr<OptimizerChoice> ParseOptimizer(absl::string_view text) {
     if (choice.info->id != "xtat") {
       return Expected(parts[i], absl::StrCat("none, as '", choice.info->id,
                                              "' has no options"));
+    }
+    const absl::string_view name = parts[i].substr(0, parts[i].find('='));
+    for (size_t j = 1; j < i; ++j) {
+      if (absl::StartsWith(parts[j], absl::StrCat(name, "="))) {
+        return Expected(parts[i], absl::StrCat("one value of ", name));
+      }
     }
     HONE_RETURN_IF_ERROR(SetOption(parts[i], choice.options));
   }

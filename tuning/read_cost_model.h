@@ -19,6 +19,11 @@ absl::StatusOr<std::shared_ptr<const learning::CostPredictor>> ReadCostModel(
     const std::string& weights, const std::string& name,
     const learning::CostSpec& spec);
 
+// Returns the bytes of a file of weights. Errors: NotFound and InvalidArgument,
+// "FILE: …, expected weights that `hone train` wrote", for what is no regular
+// file or larger than weights are.
+absl::StatusOr<std::string> ReadWeights(const std::string& path);
+
 }  // namespace hone::tuning
 
 #endif  // HONE_TUNING_READ_COST_MODEL_H_

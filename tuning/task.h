@@ -151,6 +151,10 @@ class Task {
   // The number of trials for a budget without one; 0 stands for the common
   // default.
   virtual int64_t default_trials() const { return 0; }
+  // The same, where it depends on the options.
+  virtual int64_t TrialsFor(const TaskOptions& /*options*/) const {
+    return default_trials();
+  }
 
   // Returns the problem of tuning `subject`, which verifies.
   // Errors: those of CheckSubject; also Unavailable and Cancelled if a device

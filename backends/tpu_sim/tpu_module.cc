@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -10,8 +11,10 @@
 #include "absl/strings/str_cat.h"
 
 #include "backends/tpu_sim/simulator.h"
+#include "backends/tpu_sim/stated_config.h"
 #include "base/hash.h"
 #include "base/status_macros.h"
+#include "graphs/trip_counts.h"
 #include "hlo/analysis/fingerprint.h"
 #include "hlo/fusion/fuse.h"
 #include "hlo/fusion/fuse_by_priority.h"
@@ -39,6 +42,11 @@ absl::StatusOr<hlo::Module> FuseForTpu(const hlo::Module& module,
   return hlo::Fuse(space, fused, space.RowMajor());
 }
 
+bool Fits(const KernelSimulator& simulator, const hlo::KernelConfig& config) {
+  return simulator.space().Check(config).ok() &&
+         simulator.OverflowBytes(config) == 0;
+}
+
 }  // namespace
 
 double DefaultNs(const hlo::Module& kernel, const Tpu& tpu) {
@@ -53,10 +61,9 @@ double DefaultNs(const hlo::Module& kernel, const Tpu& tpu) {
 absl::StatusOr<TpuModule> PrepareForTpu(const hlo::Module& module,
                                         const Tpu& tpu) {
   TpuModule prepared;
-  if (HasFusions(module)) {
-    prepared.fused = module;
-  } else {
-    HONE_ASSIGN_OR_RETURN(prepared.fused, FuseForTpu(module, tpu));
+  prepared.fused = graphs::WithTripCounts(module);
+  if (!HasFusions(module)) {
+    HONE_ASSIGN_OR_RETURN(prepared.fused, FuseForTpu(prepared.fused, tpu));
   }
   HONE_ASSIGN_OR_RETURN(std::vector<hlo::Kernel> kernels,
                         hlo::KernelsOf(prepared.fused));
@@ -67,11 +74,17 @@ absl::StatusOr<TpuModule> PrepareForTpu(const hlo::Module& module,
     if (is_new) {
       const KernelSimulator simulator(kernel.module, tpu);
       TpuKernel& added = prepared.kernels.emplace_back();
-      added.by_default = simulator.DefaultConfig();
-      if (std::isnan(DefaultNs(kernel.module, tpu))) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "instruction ", kernel.module.name(),
-            ": none of its tiles fits the memory of the TPU, expected one"));
+      const std::optional<hlo::KernelConfig> stated = StatedConfig(
+          prepared.fused.computation(kernel.computation)[kernel.instruction]);
+      if (stated.has_value() && Fits(simulator, *stated)) {
+        added.config = *stated;
+      } else {
+        added.config = simulator.DefaultConfig();
+        if (!Fits(simulator, added.config)) {
+          return absl::InvalidArgumentError(absl::StrCat(
+              "instruction ", kernel.module.name(),
+              ": none of its tiles fits the memory of the TPU, expected one"));
+        }
       }
       added.module =
           std::make_shared<const hlo::Module>(std::move(kernel.module));

@@ -18,8 +18,9 @@ namespace hone::backends {
 struct TpuKernel {
   // A kernel (hlo/fusion/kernels.h).
   std::shared_ptr<const hlo::Module> module;
-  // The choice of a compiler without a model (KernelSimulator::DefaultConfig).
-  hlo::KernelConfig by_default;
+  // What the first of `places` states (StatedConfig), where that fits; else the
+  // choice of a compiler without a model (KernelSimulator::DefaultConfig).
+  hlo::KernelConfig config;
   // How often a run of the module runs one of them.
   double executions = 0;
   // The instructions of the fused module that are these kernels.
@@ -34,9 +35,11 @@ struct TpuModule {
 };
 
 // Returns the kernels of a module: of one with fusions as it is, of another by
-// priority fusion with the times of default configurations.
-// Errors: InvalidArgument, "instruction NAME: …", if it does not decompose into
-// kernels, or if no configuration of one fits the TPU.
+// priority fusion with the times of default configurations. The fused module
+// states the trip counts of its loops that can be found
+// (graphs::WithTripCounts). Errors: InvalidArgument, "instruction NAME: …", if
+// it does not decompose into kernels, or if no configuration of one fits the
+// TPU.
 absl::StatusOr<TpuModule> PrepareForTpu(const hlo::Module& module,
                                         const Tpu& tpu);
 

@@ -29,13 +29,6 @@ double CostOf(Unit unit, const Tpu& tpu) {
 
 }  // namespace
 
-const char* UnitName(Unit unit) {
-  constexpr const char* kNames[kUnitCount] = {
-      "alu",        "load",   "store", "transcendental",
-      "cross-lane", "matrix", "scalar"};
-  return kNames[static_cast<size_t>(unit)];
-}
-
 int64_t CyclesOf(double cycles) {
   if (!(cycles < static_cast<double>(kMaxCycles))) return kMaxCycles;
   return static_cast<int64_t>(std::ceil(std::max(cycles, 0.0)));

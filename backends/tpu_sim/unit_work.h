@@ -21,9 +21,6 @@ enum class Unit : uint8_t {
 };
 inline constexpr size_t kUnitCount = 7;
 
-// "alu", "load", ….
-const char* UnitName(Unit unit);
-
 // The operations that a piece of a kernel has for each unit: registers that it
 // works on; of the matrix and the scalar unit cycles. Doubles, as kernels may
 // be of any size.

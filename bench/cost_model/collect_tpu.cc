@@ -209,14 +209,20 @@ absl::StatusOr<CollectedTpu> CollectTpu(const CollectTpuOptions& options,
                         backends::FindTpu(options.tpu));
   HONE_ASSIGN_OR_RETURN(const auto present, Present(options));
   HONE_ASSIGN_OR_RETURN(
-      const std::vector<TpuProgram> programs,
+      std::vector<TpuProgram> programs,
       ReadTpuPrograms(options.corpus, options.partitions, options.only));
+  for (TpuProgram& program : RandomTpuPrograms(options.seed, options.random)) {
+    programs.push_back(std::move(program));
+  }
   HONE_ASSIGN_OR_RETURN(DataFile file, DataFile::Open(options.output));
   CollectedTpu result;
   const absl::Duration start = SystemClock().Monotonic();
   for (size_t i = 0; i < programs.size(); ++i) {
     const TpuProgram& program = programs[i];
-    if (present.contains(program.name)) continue;
+    if (present.contains(program.name)) {
+      ++result.present;
+      continue;
+    }
     HONE_ASSIGN_OR_RETURN(const hlo::Module module, ReadTpuProgram(program));
     Rng rng(options.seed ^ FastHash(program.name).low);
     std::vector<DrawnKernel> kernels =

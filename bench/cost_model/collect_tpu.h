@@ -16,6 +16,8 @@ struct CollectTpuOptions {
   std::string partitions = "bench/data/partition";
   // A regular expression that program names must match; empty: all.
   std::string only;
+  // Random kernels besides them, each a program.
+  int64_t random = 0;
   // The name of a bundled TPU.
   std::string tpu = "v4";
   // Kernels of each program, to each of which comes one of other sizes, and
@@ -25,7 +27,9 @@ struct CollectTpuOptions {
   uint64_t seed = 0;
 };
 
+// What a run has added, and the programs that the file had before.
 struct CollectedTpu {
+  int64_t present = 0;
   int64_t programs = 0;
   int64_t kernels = 0;
   int64_t configs = 0;
@@ -41,8 +45,9 @@ struct CollectedTpu {
 // kernel's configurations a third is drawn evenly from the space, a third edits
 // the best found so far, and a third has other flags than the default with
 // tiles among these.
-// Deterministic by seed. Errors: InvalidArgument for a file that is no data
-// file, or one of another TPU.
+// Programs that are in the file stay as they are, whatever kernels, configs and
+// seed they were drawn with. Deterministic by seed. Errors: InvalidArgument for
+// a file that is no data file, or one of another TPU.
 absl::StatusOr<CollectedTpu> CollectTpu(const CollectTpuOptions& options,
                                         std::ostream& log);
 

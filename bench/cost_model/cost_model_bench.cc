@@ -84,6 +84,7 @@ struct Measure {
 };
 constexpr Measure kMeasures[] = {{"tile APE", &TpuErrors::ape},
                                  {"top 5", &TpuErrors::top5},
+                                 {"program time", &TpuErrors::program},
                                  {"tile tau", &TpuErrors::tile_tau},
                                  {"fusion MAPE", &TpuErrors::mape},
                                  {"MAPE from 5 us", &TpuErrors::long_mape},
@@ -247,6 +248,7 @@ absl::StatusOr<Json> RunCostModelBench(const CostModelBenchOptions& options,
   Table table(models.size(), out);
   TimePlot plot;
   PredictionRates rates;
+  int evaluated = 0;
   for (const TpuProgram& program : programs) {
     if (!split.test.contains(program.family)) continue;
     HONE_ASSIGN_OR_RETURN(
@@ -264,6 +266,12 @@ absl::StatusOr<Json> RunCostModelBench(const CostModelBenchOptions& options,
     }
     table.Add(timed, learned, ErrorsOf(timed, analytical));
     rates.Add(timed);
+    ++evaluated;
+  }
+  if (evaluated == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("no kernels of programs that ", options.split,
+                     " holds out, expected some"));
   }
   if (!options.plots.empty()) HONE_RETURN_IF_ERROR(plot.Write(options));
   Json files = Json::array();

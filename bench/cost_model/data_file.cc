@@ -2,11 +2,11 @@
 
 #include <cerrno>
 #include <cstddef>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
@@ -19,8 +19,7 @@ namespace hone::bench {
 namespace {
 
 absl::Status SystemError(const std::string& path, absl::string_view what) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(path, ": cannot be ", what, ": ", std::strerror(errno)));
+  return absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot be ", what));
 }
 
 // Returns the number of bytes of whole lines. Errors: InvalidArgument if what

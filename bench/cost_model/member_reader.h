@@ -1,7 +1,6 @@
 #ifndef HONE_BENCH_COST_MODEL_MEMBER_READER_H_
 #define HONE_BENCH_COST_MODEL_MEMBER_READER_H_
 
-#include <cmath>
 #include <cstdint>
 #include <string>
 
@@ -43,15 +42,15 @@ class MemberReader {
     Fail(key, "is neither true nor false");
     return false;
   }
-  // A number of at least `least`, which is at least 0.
+  // A number from `least`, which is at least 0, to `most`.
   double Number(const nlohmann::ordered_json& object, const char* key,
-                double least = 0) {
+                double least = 0, double most = 1e18) {
     const nlohmann::ordered_json& value = Member(object, key);
     if (value.is_number()) {
       const auto number = value.get<double>();
-      if (std::isfinite(number) && number >= least) return number;
+      if (number >= least && number <= most) return number;
     }
-    Fail(key, absl::StrCat("is no number of at least ", least));
+    Fail(key, absl::StrCat("is no number from ", least, " to ", most));
     return least;
   }
   int64_t Count(const nlohmann::ordered_json& object, const char* key,

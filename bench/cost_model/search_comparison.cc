@@ -5,7 +5,6 @@
 #include <limits>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
 
@@ -23,23 +22,23 @@ constexpr int64_t kCandidatesPerMeasurement = 50;
 
 }  // namespace
 
+void Found::Add(const space::Candidate& candidate, double ns) {
+  if (!std::isfinite(ns) || !seen_.insert(candidate.choices).second) return;
+  if (least_ns.empty() || ns < least_ns.back()) {
+    least_ns.push_back(ns);
+    best = candidate;
+  } else {
+    least_ns.push_back(least_ns.back());
+  }
+}
+
 absl::StatusOr<Found> FindWithin(const space::Problem& problem,
                                  optimizers::Optimizer& search,
                                  int64_t budget) {
   Found found;
-  absl::flat_hash_set<std::vector<int32_t>> seen;
   optimizers::SearchOptions run;
   run.on_trial = [&](const space::Trial& trial) {
-    const double cost = space::EffectiveCost(trial.measurement);
-    if (!std::isfinite(cost) || !seen.insert(trial.candidate.choices).second) {
-      return absl::OkStatus();
-    }
-    if (found.least_ns.empty() || cost < found.least_ns.back()) {
-      found.least_ns.push_back(cost);
-      found.best = trial.candidate;
-    } else {
-      found.least_ns.push_back(found.least_ns.back());
-    }
+    found.Add(trial.candidate, space::EffectiveCost(trial.measurement));
     return absl::OkStatus();
   };
   run.stop = [&] {

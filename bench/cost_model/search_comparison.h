@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 
@@ -52,6 +53,11 @@ absl::StatusOr<TunedPrograms> ReadTunedPrograms(
 struct Found {
   std::vector<double> least_ns;
   space::Candidate best;
+
+  void Add(const space::Candidate& candidate, double ns);
+
+ private:
+  absl::flat_hash_set<std::vector<int32_t>> seen_;
 };
 // Runs a new `search` until it has made `budget` measurements, or nearly
 // nothing new comes. Batches may end with a few more. Errors: those of

@@ -12,7 +12,6 @@
 #include "bench/cost_model/tpu_groups.h"
 #include "bench/cost_model/tpu_samples.h"
 #include "hlo/analysis/fingerprint.h"
-#include "hlo/text/parser.h"
 
 namespace hone::bench {
 
@@ -22,8 +21,7 @@ absl::StatusOr<absl::flat_hash_set<Hash128>> KernelsLearnedFrom(
   HONE_RETURN_IF_ERROR(
       ReadTpuSamples(data, [&](const TpuSamples& line) -> absl::Status {
         if (split.test.contains(line.family)) return absl::OkStatus();
-        HONE_ASSIGN_OR_RETURN(const hlo::Module kernel,
-                              hlo::ParseHloText(line.kernel));
+        HONE_ASSIGN_OR_RETURN(const hlo::Module kernel, ParseTpuKernel(line));
         kernels.insert(hlo::FastFingerprint(kernel));
         return absl::OkStatus();
       }));

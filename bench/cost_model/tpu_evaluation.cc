@@ -56,9 +56,10 @@ TimedTiles TimeKernel(const backends::TpuKernel& kernel,
   TimedTiles timed;
   timed.module = kernel.module;
   timed.instances = static_cast<int64_t>(kernel.places.size());
+  timed.executions = kernel.executions;
   timed.kernel = std::make_unique<const hlo::TiledKernel>(*timed.module);
   const backends::KernelSimulator simulator(*timed.module, tpu);
-  const hlo::KernelConfig& by_default = kernel.by_default;
+  const hlo::KernelConfig& by_default = kernel.config;
   const auto add = [&](const hlo::KernelConfig& config) {
     const double ns = NsOf(simulator, config);
     if (std::isnan(ns)) return;
@@ -98,6 +99,8 @@ TpuErrors ErrorsOf(const TimedProgram& program,
   std::vector<double> times, predicted, long_times, long_predicted, taus;
   double best_of_five = 0;
   double best = 0;
+  double program_ns = 0;
+  double predicted_program_ns = 0;
   for (size_t k = 0; k < program.kernels.size(); ++k) {
     const TimedTiles& kernel = program.kernels[k];
     const PredictedChoices choices = {kernel.ns, predictions[k].order};
@@ -105,6 +108,8 @@ TpuErrors ErrorsOf(const TimedProgram& program,
     constexpr size_t kTries = 5;
     const double slowdown = TopKSlowdown(choices, kTries);
     const double tau = KendallTau(kernel.ns, predictions[k].order);
+    program_ns += kernel.executions * kernel.ns[0];
+    predicted_program_ns += kernel.executions * predictions[k].ns[0];
     for (int64_t i = 0; i < kernel.instances; ++i) {
       sets.push_back(choices);
       best += least;
@@ -122,6 +127,7 @@ TpuErrors ErrorsOf(const TimedProgram& program,
           .top5 = 100 * (best_of_five / best - 1),
           .mape = MeanAbsolutePercentageError(times, predicted),
           .long_mape = MeanAbsolutePercentageError(long_times, long_predicted),
+          .program = 100 * std::abs(predicted_program_ns / program_ns - 1),
           .tile_tau = Mean(taus),
           .time_tau = KendallTau(times, predicted)};
 }

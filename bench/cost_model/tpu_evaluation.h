@@ -27,6 +27,8 @@ struct TimedTiles {
   std::unique_ptr<const hlo::TiledKernel> kernel;  // of *module
   // How many kernels of the program are equal to it.
   int64_t instances = 1;
+  // How often a run of the program runs all of them together.
+  double executions = 1;
   // Those that fit; the first is the default configuration. Both [tiles].
   std::vector<hlo::KernelConfig> configs;
   std::vector<double> ns;
@@ -59,6 +61,9 @@ struct TpuErrors {
   // take 5 microseconds or more (NaN without any).
   double mape = 0;
   double long_mape = 0;
+  // Of the time of the program with default configurations: the sum over its
+  // kernels, each as often as it runs.
+  double program = 0;
   // Kendall's τ of the tiles of a kernel, the mean over kernels; and of the
   // times of the kernels.
   double tile_tau = 0;

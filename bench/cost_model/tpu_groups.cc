@@ -12,7 +12,6 @@
 #include "base/status_macros.h"
 #include "costmodels/kernel_graph.h"
 #include "costmodels/tile_features.h"
-#include "hlo/text/parser.h"
 #include "hlo/tiles/tile_space.h"
 #include "hlo/tiles/tiled_kernel.h"
 #include "tuning/tasks/tile_surrogate.h"
@@ -48,8 +47,7 @@ void AddGroups(const std::map<std::string, std::vector<CostSample>>& by_key,
 }  // namespace
 
 absl::StatusOr<std::vector<CostGroup>> TpuGroups(const TpuSamples& line) {
-  HONE_ASSIGN_OR_RETURN(const hlo::Module kernel,
-                        hlo::ParseHloText(line.kernel));
+  HONE_ASSIGN_OR_RETURN(const hlo::Module kernel, ParseTpuKernel(line));
   const hlo::TiledKernel tiled(kernel);
   const hlo::TileSpace space(tiled);
   HONE_ASSIGN_OR_RETURN(const backends::Tpu tpu,

@@ -10,11 +10,13 @@
 
 #include "base/status_macros.h"
 #include "bench/corpus.h"
+#include "bench/cost_model/random_kernels.h"
 #include "bench/cost_model/split_name.h"
 #include "bench/json_file.h"
 #include "bench/partition/partition_graphs.h"
 #include "hlo/passes/pipeline.h"
 #include "hlo/read_module.h"
+#include "hlo/text/parser.h"
 
 namespace hone::bench {
 namespace {
@@ -82,8 +84,24 @@ absl::StatusOr<std::vector<TpuProgram>> ReadTpuPrograms(
   return programs;
 }
 
+std::vector<TpuProgram> RandomTpuPrograms(uint64_t seed, int64_t count) {
+  std::vector<TpuProgram> programs;
+  for (int64_t i = 0; i < count; ++i) {
+    NamedKernel kernel =
+        i % 2 == 0 ? DrawKernel(seed, i / 2) : DrawComposite(seed, i / 2);
+    programs.push_back({.name = std::move(kernel.name),
+                        .family = std::move(kernel.family),
+                        .path = "",
+                        .text = std::move(kernel.module)});
+  }
+  return programs;
+}
+
 absl::StatusOr<hlo::Module> ReadTpuProgram(const TpuProgram& program) {
-  HONE_ASSIGN_OR_RETURN(hlo::Module module, hlo::ReadModuleFile(program.path));
+  HONE_ASSIGN_OR_RETURN(hlo::Module module,
+                        program.path.empty()
+                            ? hlo::ParseHloText(program.text)
+                            : hlo::ReadModuleFile(program.path));
   HONE_RETURN_IF_ERROR(
       hlo::RunPipeline(module, "xla-gpu", {.skip_failing = true}).status());
   return module;

@@ -1,6 +1,7 @@
 #ifndef HONE_BENCH_COST_MODEL_TPU_PROGRAMS_H_
 #define HONE_BENCH_COST_MODEL_TPU_PROGRAMS_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,9 @@ struct TpuProgram {
   // The model that it is of, whatever its sizes, and whether it infers or
   // trains: programs of a family share kernels.
   std::string family;
+  // The file, or if that is empty the HLO text.
   std::string path;
+  std::string text = {};
 };
 
 // Returns the bundled programs whose names match the regular expression `only`
@@ -27,6 +30,10 @@ struct TpuProgram {
 absl::StatusOr<std::vector<TpuProgram>> ReadTpuPrograms(
     const std::string& corpus, const std::string& partitions,
     const std::string& only);
+
+// Returns random kernels as programs, as many of single computations as of
+// several together (random_kernels.h).
+std::vector<TpuProgram> RandomTpuPrograms(uint64_t seed, int64_t count);
 
 // Reads a program and runs XLA's target-independent pipeline.
 absl::StatusOr<hlo::Module> ReadTpuProgram(const TpuProgram& program);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include <nlohmann/json.hpp>
 
@@ -9,6 +10,8 @@
 #include "base/status_macros.h"
 #include "bench/cost_model/data_file.h"
 #include "bench/cost_model/member_reader.h"
+#include "hlo/inference/verifier.h"
+#include "hlo/text/parser.h"
 
 namespace hone::bench {
 namespace {
@@ -66,6 +69,12 @@ absl::StatusOr<TpuSamples> ParseTpuSamples(absl::string_view line,
   return samples;
 }
 
+absl::StatusOr<hlo::Module> ParseTpuKernel(const TpuSamples& samples) {
+  HONE_ASSIGN_OR_RETURN(hlo::Module kernel, hlo::ParseHloText(samples.kernel));
+  HONE_RETURN_IF_ERROR(hlo::VerifyModule(kernel));
+  return kernel;
+}
+
 absl::Status ReadTpuSamples(
     const std::string& path,
     const std::function<absl::Status(TpuSamples)>& use) {
@@ -73,7 +82,12 @@ absl::Status ReadTpuSamples(
       path, "a data file of TPU kernels (hone dataset tpu -o FILE)",
       [&](absl::string_view line, absl::string_view where) -> absl::Status {
         HONE_ASSIGN_OR_RETURN(TpuSamples samples, ParseTpuSamples(line, where));
-        return use(std::move(samples));
+        const absl::Status status = use(std::move(samples));
+        if (status.ok() || absl::StrContains(status.message(), path)) {
+          return status;
+        }
+        return absl::Status(status.code(),
+                            absl::StrCat(where, ": ", status.message()));
       });
 }
 

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
+#include "hlo/ir/module.h"
 #include "hlo/tiles/kernel_config.h"
 
 namespace hone::bench {
@@ -39,8 +40,11 @@ std::string PrintTpuSamples(const TpuSamples& samples);
 absl::StatusOr<TpuSamples> ParseTpuSamples(absl::string_view line,
                                            absl::string_view where);
 
-// Calls `use` for each line of a data file, in order. Errors: NotFound; those
-// of ParseTpuSamples, "FILE:LINE: …"; those of `use`.
+// Returns the kernel of a line. Errors: those of parsing and verifying it.
+absl::StatusOr<hlo::Module> ParseTpuKernel(const TpuSamples& samples);
+
+// Calls `use` for each line of a data file, in order. Errors: NotFound;
+// "FILE:LINE: …", those of ParseTpuSamples and of `use`.
 absl::Status ReadTpuSamples(const std::string& path,
                             const std::function<absl::Status(TpuSamples)>& use);
 

@@ -18,9 +18,12 @@
 #include "bench/cost_model/tile_level.h"
 #include "bench/cost_model/tpu_programs.h"
 #include "bench/plot.h"
+#include "costmodels/tpu_analytical.h"
 #include "hlo/analysis/fingerprint.h"
 #include "optimizers/registry.h"
 #include "optimizers/search.h"
+#include "space/trial.h"
+#include "tuning/tasks/tpu_peaks.h"
 #include "tuning/tasks/tpu_tile_problem.h"
 
 namespace hone::bench {
@@ -47,6 +50,47 @@ struct Row : SearchRow {
   std::vector<int64_t> near_best;  // [budgets]
 };
 
+// The row of a closed formula in place of a search.
+constexpr absl::string_view kAnalytical = "analytical";
+
+// All tiles of a kernel, the one first that the analytical model likes best.
+std::vector<space::Candidate> ByAnalyticalTime(
+    const tuning::TileProblem& problem, const backends::Tpu& tpu) {
+  const costmodels::TpuAnalytical model(problem.tiled(), tuning::PeaksOf(tpu));
+  const hlo::TileSpace space(problem.tiled());
+  std::vector<std::pair<double, space::Candidate>> judged;
+  for (int64_t i = 0; i < space.tile_count(); ++i) {
+    hlo::KernelConfig config;
+    config.tile = space.TileAt(i);
+    judged.emplace_back(model.PredictNs(config), problem.CandidateOf(config));
+  }
+  std::stable_sort(
+      judged.begin(), judged.end(),
+      [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<space::Candidate> order;
+  for (auto& [ns, candidate] : judged) order.push_back(std::move(candidate));
+  return order;
+}
+
+// Measures the default tile, and then the others in this order.
+absl::StatusOr<Found> MeasureInOrder(const tuning::TileProblem& problem,
+                                     const std::vector<space::Candidate>& order,
+                                     int64_t budget) {
+  Found found;
+  const auto measure = [&](const space::Candidate& candidate) -> absl::Status {
+    HONE_ASSIGN_OR_RETURN(const space::Measurement measured,
+                          problem.Measure(candidate));
+    found.Add(candidate, space::EffectiveCost(measured));
+    return absl::OkStatus();
+  };
+  HONE_RETURN_IF_ERROR(measure(problem.DefaultCandidate()));
+  for (const space::Candidate& candidate : order) {
+    if (static_cast<int64_t>(found.least_ns.size()) >= budget) break;
+    HONE_RETURN_IF_ERROR(measure(candidate));
+  }
+  return found;
+}
+
 class XtatBench {
  public:
   explicit XtatBench(const XtatBenchOptions& options)
@@ -59,6 +103,7 @@ class XtatBench {
   }
 
   int64_t kernels() const { return kernels_; }
+  double default_speed() const { return SpreadOf({default_}, kernels_).mean; }
 
   // Tunes the kernels of a program.
   absl::Status Add(const TpuProgram& program, const backends::Tpu& tpu) {
@@ -91,6 +136,11 @@ class XtatBench {
   Json Finish(std::ostream& out) const {
     PrintSearchHead("optimizer", options_.budgets, {"within 5 % with the last"},
                     out);
+    out << "| the default tile |";
+    for (size_t b = 0; b < options_.budgets.size(); ++b) {
+      out << absl::StrFormat(" %.4f | |", default_speed());
+    }
+    out << " |\n";
     Json table = Json::array();
     for (const Row& row : rows_) {
       out << "| " << row.optimizer << " |";
@@ -150,21 +200,35 @@ class XtatBench {
     for (Row& row : rows_) {
       for (int32_t seed = 0; seed < options_.seeds; ++seed) {
         HONE_RETURN_IF_ERROR(
-            Search(*problem, best, static_cast<size_t>(seed), row));
+            Search(*problem, tpu, best, static_cast<size_t>(seed), row));
       }
     }
     ++kernels_;
     return absl::OkStatus();
   }
 
-  absl::Status Search(const tuning::TileProblem& problem, double best,
-                      size_t seed, Row& row) const {
+  // The search of a row, or what stands for one.
+  absl::StatusOr<Found> Run(const tuning::TileProblem& problem,
+                            const backends::Tpu& tpu,
+                            const std::string& optimizer, size_t seed) const {
+    const int64_t budget = options_.budgets.back();
+    if (optimizer == kAnalytical) {
+      return MeasureInOrder(problem, ByAnalyticalTime(problem, tpu), budget);
+    }
     HONE_ASSIGN_OR_RETURN(
         const auto search,
-        optimizers::CreateOptimizer(row.optimizer, problem, {.seed = seed}));
-    HONE_ASSIGN_OR_RETURN(
-        const Found found,
-        FindWithin(problem, *search, options_.budgets.back()));
+        optimizers::CreateOptimizer(optimizer, problem, {.seed = seed}));
+    return FindWithin(problem, *search, budget);
+  }
+
+  absl::Status Search(const tuning::TileProblem& problem,
+                      const backends::Tpu& tpu, double best, size_t seed,
+                      Row& row) {
+    HONE_ASSIGN_OR_RETURN(const Found found,
+                          Run(problem, tpu, row.optimizer, seed));
+    if (&row == &rows_.front() && seed == 0) {
+      default_ += std::log(best / found.least_ns[0]);
+    }
     const auto speed_after = [&](int64_t measurements) {
       // A search may come to its end before.
       const size_t made =
@@ -184,6 +248,8 @@ class XtatBench {
   const XtatBenchOptions& options_;
   const std::vector<int64_t> counts_;
   std::vector<Row> rows_;
+  // The sum over kernels of the logarithm of the default tile's speed.
+  double default_ = 0;
   absl::flat_hash_set<Hash128> seen_;
   int64_t kernels_ = 0;
 };
@@ -217,6 +283,7 @@ absl::StatusOr<Json> RunXtatBench(const XtatBenchOptions& options,
               {"split", options.split},
               {"kernels", bench.kernels()},
               {"seeds", options.seeds},
+              {"default", bench.default_speed()},
               {"optimizers", std::move(table)}};
 }
 

@@ -13,7 +13,10 @@
 namespace hone::bench {
 
 struct XtatBenchOptions : SearchComparisonOptions {
-  XtatBenchOptions() { budgets = {6, 8, 16, 32, 64}; }
+  XtatBenchOptions() {
+    budgets = {6, 8, 16, 32, 64};
+    optimizers.insert(optimizers.begin(), "analytical");
+  }
 
   // Kernels of each program: those that take the most of its time.
   int64_t kernels = 6;
@@ -27,8 +30,9 @@ struct XtatBenchOptions : SearchComparisonOptions {
 // Compares searches for the tile of kernels on a simulated TPU at equal numbers
 // of measurements, as the share of the best tile's speed that they reach, on
 // programs of families that the cost model was never trained on. Every search
-// measures the default tile first. Prints the table to `out` and returns it as
-// JSON. Errors: those of ReadTunedPrograms and of the optimizers.
+// measures the default tile first. "analytical" is no search: the tiles are
+// measured in the order of the analytical model. Prints the table to `out` and
+// returns it as JSON. Errors: those of ReadTunedPrograms and of the optimizers.
 absl::StatusOr<nlohmann::ordered_json> RunXtatBench(
     const XtatBenchOptions& options, std::ostream& out);
 

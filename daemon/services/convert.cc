@@ -348,7 +348,7 @@ absl::StatusOr<tuning::TuningSpec> FromProto(const v1::TuningSpec& proto,
   }
   if (spec.budget.trials == 0) {
     const auto task = tuning::FindTask(spec.task);
-    const int64_t own = task.ok() ? (*task)->default_trials() : 0;
+    const int64_t own = task.ok() ? (*task)->TrialsFor(spec.options) : 0;
     spec.budget.trials = std::min(own > 0 ? own : config.default_trials,
                                   config.max_budget_trials);
   }

@@ -166,7 +166,22 @@ absl::StatusOr<CostPredictions> CostModel::Predict(
   }
   HONE_RETURN_IF_ERROR(CheckQueries(spec_, queries));
   const std::shared_ptr<const CostForward> forward = Forward();
-  if (forward == nullptr) return PredictByTorch(head, queries);
+  CostPredictions predictions = forward == nullptr
+                                    ? PredictByTorch(head, queries)
+                                    : PredictBy(*forward, head, queries);
+  for (const float value : predictions.values) {
+    if (!std::isfinite(value)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "cost model: predicts ", value,
+          ", expected weights that make finite numbers of a kernel"));
+    }
+  }
+  return predictions;
+}
+
+CostPredictions CostModel::PredictBy(
+    const CostForward& forward, int32_t head,
+    absl::Span<const CostQuery> queries) const {
   CostPredictions predictions;
   predictions.values.resize(queries.size());
   predictions.deviations.resize(queries.size());
@@ -176,7 +191,7 @@ absl::StatusOr<CostPredictions> CostModel::Predict(
         own.reserve(part.size());
         for (const size_t i : part) own.push_back(queries[i]);
         std::vector<float> values(part.size()), deviations(part.size());
-        forward->Predict(head, own, values.data(), deviations.data());
+        forward.Predict(head, own, values.data(), deviations.data());
         for (size_t i = 0; i < part.size(); ++i) {
           predictions.values[part[i]] = values[i];
           predictions.deviations[part[i]] = deviations[i];

@@ -62,6 +62,8 @@ class CostModel final : public CostPredictor {
  private:
   class Runner;
 
+  CostPredictions PredictBy(const CostForward& forward, int32_t head,
+                            absl::Span<const CostQuery> queries) const;
   // The weights for plain loops, made anew after a change; null if they do not
   // support the architecture.
   std::shared_ptr<const CostForward> Forward() const;

@@ -53,7 +53,9 @@ class CostModelTest(Scratch):
                 (ROOT / "models/cpu_kernel.pt", "expected models of one kind"),
                 (members[0], "the same weights twice"),
                 (self.write("text.pt", "text"), "not the weights"),
-                (self.folder / "none.pt", "none.pt")):
+                (self.folder, "is no regular file, expected weights"),
+                (self.folder / "none.pt",
+                 "none.pt: no such file, expected weights")):
             refused = hone("train", "cost-ensemble", members[0], bad, "-o", out)
             self.assertIn(str(bad), refused.stderr)
             self.one_line_error(refused, 2, message)

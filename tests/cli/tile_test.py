@@ -29,8 +29,15 @@ class TileTest(Scratch):
             # It is read as it is: its fusions are the kernels.
             again = self.json("tune", tuned, "--local", "--task", "tile",
                               "--tpu", "v4", "--trials", 1)["tasks"][0]
-            self.assertEqual(again["default"]["cost"],
-                             result["default"]["cost"])
+            # What it states is where the next tuning starts, and what is
+            # predicted.
+            self.assertAlmostEqual(again["default"]["cost"],
+                                   result["best"]["cost"], 3)
+            predicted = self.json("predict", tuned, "--tpu", "v4")
+            self.assertAlmostEqual(predicted["simulated_ns"],
+                                   result["best"]["cost"], 3)
+            for kernel in predicted["kernels"]:
+                self.assertIn(f'hone_tile="{kernel["config"]}"', text)
         note = hone("tune", self.write("layer.hlo", LAYER), "--local",
                     "--task", "tile", "--trials", 2)
         self.assertIn("no TPU given, choosing tiles for v4", note.stderr)
@@ -89,6 +96,15 @@ class TileTest(Scratch):
             self.assertGreater(kernel["deviation"], 0)
         printed = self.ok(hone("predict", module)).stdout
         self.assertIn("unknown: not-an-opcode", printed)
+        known = self.json("predict", self.write("known.hlo", LAYER), "--tpu",
+                          "v4")
+        for kernel in known["kernels"]:
+            self.assertLess(abs(kernel["predicted_ns"] /
+                                kernel["simulated_ns"] - 1), 0.4)
+        empty = self.write("empty.hlo", "HloModule empty\n\nENTRY e {\n"
+                           "  ROOT a = f32[4] parameter(0)\n}\n")
+        self.assertRegex(self.ok(hone("predict", empty)).stdout,
+                         r"\nall +0\.00 +0\.00 +-\n")
         self.assertRegex(printed, r"\nall  +\d")
         self.one_line_error(hone("predict", self.folder / "none.hlo"), 2,
                             "none.hlo")
@@ -135,11 +151,21 @@ class TileTest(Scratch):
                                           text), text)
         self.assertEqual(collected["configs"], configs)
         # The same again adds nothing, and another file is the same.
-        self.assertEqual(self.json(*command)["kernels"], 0)
+        again = self.json(*command)
+        self.assertEqual((again["kernels"], again["present"]), (0, 1))
+        self.assertIn("1 programs were there and stay as they are",
+                      self.ok(hone(*command, "--seed", 3)).stdout)
         self.assertEqual(data.read_text().splitlines(), lines)
         other = self.folder / "other.jsonl"
         self.json("dataset", "tpu", "-o", other, *command[4:])
         self.assertEqual(other.read_text().splitlines(), lines)
+        # Random kernels are programs of their own families.
+        mixed = self.folder / "mixed.jsonl"
+        self.json("dataset", "tpu", "-o", mixed, *command[4:], "--random", 4)
+        families = [json.loads(line)["family"]
+                    for line in mixed.read_text().splitlines()]
+        self.assertEqual(families[:len(lines)], ["mlp"] * len(lines))
+        self.assertEqual(len(set(families[len(lines):])), 4)
         # Models learn from it.
         weights = self.folder / "w.pt"
         split = self.write("split.json",
@@ -194,8 +220,11 @@ class TileTest(Scratch):
                          result["programs"])
         renamed = self.write("renamed.jsonl", every.read_text().replace(
             '"family":"mlp"', '"family":"other"'))
-        self.assertEqual(
-            self.json(*bench, "--leave-out", renamed)["programs"], [])
+        self.one_line_error(
+            hone(*bench, "--leave-out", renamed), 2,
+            "holds out, expected some")
+        self.one_line_error(
+            hone(*bench, "--refine-samples", 100), 2, "--refine")
         result = self.json("bench", "xtat", "--split", held_out, *programs,
                            "--seeds", 2, "--kernels", 2, "--search",
                            "random,xtat", "--budgets", "2,8")

@@ -1,12 +1,14 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "optimizers/optimizer_text.h"
 #include "optimizers/registry.h"
 #include "optimizers/search.h"
 #include "tests/support/fake_clock.h"
@@ -31,8 +33,9 @@ double TrueCost(absl::Span<const int32_t> values) {
 
 class Model final : public space::Surrogate {
  public:
-  explicit Model(std::vector<std::vector<space::Trial>>* lessons)
-      : lessons_(lessons), problem_(MakeProblem(-8)) {}
+  Model(std::vector<std::vector<space::Trial>>* lessons,
+        std::vector<std::vector<int32_t>>* judged)
+      : lessons_(lessons), judged_(judged), problem_(MakeProblem(-8)) {}
 
   const space::Problem& problem() const override { return *problem_; }
   void Learn(absl::Span<const space::Trial> trials) override {
@@ -43,7 +46,12 @@ class Model final : public space::Surrogate {
  private:
   class Shifted final : public space::AssignmentProblem {
    public:
-    explicit Shifted(int32_t shift) : shift_(shift) {}
+    Shifted(int32_t shift, std::vector<std::vector<int32_t>>* judged)
+        : shift_(shift), judged_(judged) {}
+    Shifted& operator=(const Shifted& other) {
+      shift_ = other.shift_;
+      return *this;
+    }
     absl::string_view unit() const override { return "points"; }
     space::Candidate DefaultCandidate() const override { return {{0, 0}}; }
     double reference_cost() const override { return 1; }
@@ -54,6 +62,7 @@ class Model final : public space::Surrogate {
         absl::Span<const space::Candidate> candidates) const override {
       std::vector<space::Measurement> measurements;
       for (const space::Candidate& candidate : candidates) {
+        judged_->push_back(candidate.choices);
         space::Measurement& measurement = measurements.emplace_back();
         measurement.cost =
             TrueCost({candidate.choices[0], candidate.choices[1] - shift_});
@@ -65,13 +74,15 @@ class Model final : public space::Surrogate {
     std::vector<space::VariableGroup> groups_ = {
         {.name = "x", .first = 0, .count = 2, .domain = kValues}};
     int32_t shift_;
+    std::vector<std::vector<int32_t>>* judged_;
   };
 
-  static std::unique_ptr<Shifted> MakeProblem(int32_t shift) {
-    return std::make_unique<Shifted>(shift);
+  std::unique_ptr<Shifted> MakeProblem(int32_t shift) const {
+    return std::make_unique<Shifted>(shift, judged_);
   }
 
   std::vector<std::vector<space::Trial>>* const lessons_;
+  std::vector<std::vector<int32_t>>* const judged_;
   const std::unique_ptr<Shifted> problem_;
 };
 
@@ -94,10 +105,12 @@ class Real final : public space::AssignmentProblem {
   }
   absl::StatusOr<std::unique_ptr<space::Surrogate>> MakeSurrogate()
       const override {
-    return std::make_unique<Model>(&lessons);
+    return std::make_unique<Model>(&lessons, &judged);
   }
 
   mutable std::vector<std::vector<space::Trial>> lessons;
+  // The candidates that the model was asked about.
+  mutable std::vector<std::vector<int32_t>> judged;
 
  private:
   std::vector<space::VariableGroup> groups_ = {
@@ -189,6 +202,26 @@ TEST(Xtat, AnotherProposerMayBeNamed) {
   EXPECT_THAT(CreateOptimizer("xtat", problem, {.proposer = "xtat"}).status(),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("expected another optimizer")));
+}
+
+// Few candidates are judged all, of many as many as is said.
+TEST(Xtat, JudgesSmallSpacesWholeAndOthersInPart) {
+  const Real problem;
+  Search(problem, 2, {.top_k = 1, .predictions = 10});
+  const std::set<std::vector<int32_t>> all(problem.judged.begin(),
+                                           problem.judged.end());
+  EXPECT_EQ(all.size(), kValues * kValues);
+  problem.judged.clear();
+  Search(problem, 3, {.top_k = 1, .proposer = "random", .predictions = 10});
+  // A batch is planned after each trial.
+  EXPECT_EQ(problem.judged.size(), 3 * 10);
+}
+
+TEST(Xtat, AnOptionHasOneValue) {
+  HONE_EXPECT_OK(ParseOptimizer("xtat:top_k=3:refresh=2").status());
+  EXPECT_THAT(ParseOptimizer("xtat:top_k=3:refresh=2:top_k=3").status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("'top_k=3', expected one value of top_k")));
 }
 
 TEST(Xtat, RefusesOptionsThatMeanNothing) {

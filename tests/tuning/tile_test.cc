@@ -114,15 +114,17 @@ TEST_F(TileTaskTest, EqualKernelsAreDecidedTogether) {
   EXPECT_NEAR(measured->cost, sum, 1e-6 * sum);
 }
 
-// A module that was tuned before, and one with other attributes or none.
+// A module that was tuned before, whose tile is the default then, one with a
+// tile that cannot be chosen, and one with other attributes or none.
 TEST_F(TileTaskTest, AModuleHasOneConfigurationForEachKernel) {
   for (const auto& [before, after] :
        std::vector<std::pair<std::string, std::string>>{
            {"{}", "={hone_tile=\"output=64,256 "},
-           {"{hone_tile=\"output=8,128 order=row buffers=2 unroll=4\"}",
-            "={hone_tile=\"output=64,256 "},
+           {"{hone_tile=\"output=8,129\"}", "={hone_tile=\"output=64,256 "},
+           {"{hone_tile=\"output=8,128 order=row buffers=1 unroll=4\"}",
+            "={hone_tile=\"output=8,128 order=row buffers=1 "},
            {"{a=\"1, 2\",hone_tile=\"output=8,128 order=row\",b=\"x\\\"y\"}",
-            "={a=\"1, 2\",b=\"x\\\"y\",hone_tile=\"output=64,256 "}}) {
+            "={a=\"1, 2\",b=\"x\\\"y\",hone_tile=\"output=8,128 "}}) {
     const Subject subject(*hlo::ParseHloText(absl::StrCat(R"(HloModule m
 
 ENTRY e {
@@ -138,6 +140,22 @@ ENTRY e {
     EXPECT_THAT(text, HasSubstr(after)) << before;
     EXPECT_EQ(text.find("hone_tile"), text.rfind("hone_tile")) << text;
   }
+}
+
+// A tile that fits and is not among those that are tried.
+TEST_F(TileTaskTest, ATileThatCannotBeChosenIsNoDefault) {
+  const auto default_of = [&](const std::string& tile) {
+    const Subject subject(*hlo::ParseHloText(absl::StrCat(
+        "HloModule m\n\nENTRY e {\n  a = f32[4096,256] parameter(0)\n"
+        "  ROOT t = f32[4096,256] tanh(a), frontend_attributes={",
+        tile, "}\n}\n")));
+    auto problem = task().MakeProblem(subject, options_, {.target = "tpu"});
+    HONE_EXPECT_OK(problem.status());
+    return (*problem)->DefaultCandidate();
+  };
+  const space::Candidate by_default = default_of("");
+  EXPECT_EQ(default_of("hone_tile=\"output=1000,256\""), by_default);
+  EXPECT_NE(default_of("hone_tile=\"output=1024,256\""), by_default);
 }
 
 TEST_F(TileTaskTest, ADecisionIsWrittenIntoTheModuleAndReadBack) {

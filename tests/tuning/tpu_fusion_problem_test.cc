@@ -68,9 +68,13 @@ TEST(TpuFusionProblem, TheCostIsThatOfTheKernelsOfTheFusedModule) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     const hlo::Module module =
         hlo::VerifiedModule(testing::RandomModuleText(seed, {}));
-    const hlo::FusionSpace space(module);
-    if (!hlo::KernelsOf(module).ok() || space.fusible().empty()) continue;
+    if (!hlo::KernelsOf(module).ok() ||
+        hlo::FusionSpace(module).fusible().empty()) {
+      continue;
+    }
     const std::unique_ptr<TpuFusionProblem> problem = MakeProblem(module);
+    // Of the module with the trip counts of its loops.
+    const hlo::FusionSpace& space = problem->space();
     const TpuFusionPlan plan = {hlo::RandomFusion(space, rng),
                                 hlo::RandomLayouts(space, rng)};
     HONE_ASSERT_OK_AND_ASSIGN(const hlo::Module fused,

@@ -51,6 +51,9 @@ class FusionTask final : public Task {
   }
   std::string default_target() const override { return step_.default_target(); }
   int64_t default_trials() const override { return step_.default_trials(); }
+  int64_t TrialsFor(const TaskOptions& options) const override {
+    return For(options).default_trials();
+  }
   absl::StatusOr<std::string> ResolveTarget(
       absl::string_view requested,
       backends::KernelMeasurer* kernels) const override {

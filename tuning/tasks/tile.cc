@@ -9,13 +9,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/strip.h"
 #include "nlohmann/json.hpp"
 
+#include "backends/tpu_sim/stated_config.h"
 #include "backends/tpu_sim/tpu_module.h"
 #include "base/status_macros.h"
 #include "tuning/cache_key.h"
@@ -29,10 +26,6 @@ namespace {
 
 // A result is valid for the TPU of the options, and for no other.
 constexpr absl::string_view kTarget = "tpu";
-
-// The attribute of a kernel in a tuned module.
-constexpr absl::string_view kFrontendAttributes = "frontend_attributes";
-constexpr absl::string_view kTileAttribute = "hone_tile=";
 
 // The tiles of a module on a TPU, with the module.
 class TpuTilesProblem final : public ModuleTilesProblem {
@@ -118,7 +111,7 @@ class TileTask final : public Task {
         hlo::Instruction& instruction =
             tuned.mutable_computation(computation).mutable_instruction(id);
         list.push_back({{"instruction", instruction.name()}, {"config", text}});
-        SetTile(text, instruction);
+        backends::StateConfig(configs[i], instruction);
       }
     }
     return AppliedDecision{.decision = decision.dump(),
@@ -144,52 +137,6 @@ class TileTask final : public Task {
     if (options.tpu.has_value()) return absl::OkStatus();
     return absl::InvalidArgumentError(
         "task 'tile' has no TPU, expected the description of one");
-  }
-
-  // Writes the configuration into the instruction of a kernel, beside the
-  // frontend attributes that it has and in place of an earlier configuration.
-  static void SetTile(absl::string_view text, hlo::Instruction& instruction) {
-    auto attributes =
-        std::make_shared<hlo::Attributes>(instruction.attributes());
-    const std::string entry = absl::StrCat(kTileAttribute, "\"", text, "\"");
-    for (auto& [name, value] : attributes->others) {
-      if (name != kFrontendAttributes) continue;
-      std::vector<std::string> entries = EntriesOf(value);
-      std::erase_if(entries, [](const std::string& other) {
-        return absl::StartsWith(other, kTileAttribute);
-      });
-      entries.push_back(entry);
-      value = absl::StrCat("{", absl::StrJoin(entries, ","), "}");
-      instruction.set_attributes(std::move(attributes));
-      return;
-    }
-    attributes->others.emplace_back(kFrontendAttributes,
-                                    absl::StrCat("{", entry, "}"));
-    instruction.set_attributes(std::move(attributes));
-  }
-
-  // Returns the entries of "{a=\"b\",c=\"d, e\"}".
-  static std::vector<std::string> EntriesOf(absl::string_view value) {
-    absl::ConsumePrefix(&value, "{");
-    absl::ConsumeSuffix(&value, "}");
-    std::vector<std::string> entries(1);
-    bool in_quotes = false;
-    for (size_t i = 0; i < value.size(); ++i) {
-      if (in_quotes && value[i] == '\\' && i + 1 < value.size()) {
-        absl::StrAppend(&entries.back(), value.substr(i, 2));
-        ++i;
-        continue;
-      }
-      if (value[i] == '"') in_quotes = !in_quotes;
-      if (value[i] == ',' && !in_quotes) {
-        entries.emplace_back();
-      } else {
-        entries.back().push_back(value[i]);
-      }
-    }
-    for (std::string& entry : entries) absl::StripAsciiWhitespace(&entry);
-    std::erase(entries, "");
-    return entries;
   }
 
   absl::StatusOr<std::unique_ptr<space::Problem>> CreateProblem(

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "base/status_macros.h"
+#include "graphs/trip_counts.h"
 #include "hlo/fusion/fuse.h"
 #include "hlo/fusion/fuse_by_priority.h"
 #include "hlo/fusion/kernel_rules.h"
@@ -34,7 +35,7 @@ absl::StatusOr<std::unique_ptr<TpuFusionProblem>> TpuFusionProblem::Create(
 
 TpuFusionProblem::TpuFusionProblem(const hlo::Module& module,
                                    TpuFusionOptions options)
-    : space_(module),
+    : space_(graphs::WithTripCounts(module)),
       stop_(std::move(options.stop)),
       make_surrogate_(std::move(options.make_surrogate)),
       measurement_batch_(options.measurement_batch),

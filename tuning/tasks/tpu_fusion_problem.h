@@ -53,7 +53,8 @@ struct ProfiledKernel {
 // The problem of deciding which instructions of a program share a kernel on a
 // TPU, and how the arrays between kernels lie in memory, so that all kernels
 // together take the least time in nanoseconds: the sum of their times, each as
-// often as the kernel runs.
+// often as the kernel runs. Loops run as often as they state, or as can be
+// found (graphs::WithTripCounts), others once.
 //
 // The variables of `fuse` are the nodes of FusionSpace::fusible, in that order,
 // 1 for fused; those of `layout` FusionSpace::swappable, 1 for swapped. A group

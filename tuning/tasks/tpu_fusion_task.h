@@ -38,6 +38,8 @@ class TpuFusionTask final : public Task {
     return optimizers::kAssignment;
   }
   std::string default_optimizer() const override { return "xtat"; }
+  // A trial measures a whole program.
+  int64_t default_trials() const override { return 32; }
   std::string space_version() const override { return "1"; }
   absl::StatusOr<std::string> OptionsKey(
       const TaskOptions& options) const override;

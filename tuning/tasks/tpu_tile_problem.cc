@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+
 #include "backends/tpu_sim/simulator.h"
 #include "base/status_macros.h"
 #include "hlo/text/printer.h"
@@ -44,6 +46,18 @@ absl::StatusOr<std::unique_ptr<space::Surrogate>> MakeSurrogate(
   return MakeTileSurrogateOf(problem, *model);
 }
 
+// Returns true if a problem can choose the tile: one that a module states may
+// have sizes that are no candidates.
+bool IsListed(const hlo::Tile& tile, const hlo::TileSpace& space) {
+  const size_t outputs = tile.output.size();
+  for (size_t d = 0; d < space.sizes().size(); ++d) {
+    const int64_t size =
+        d < outputs ? tile.output[d] : tile.reduction[d - outputs];
+    if (!absl::c_binary_search(space.sizes()[d], size)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::unique_ptr<TileProblem> MakeTpuTileProblem(
@@ -53,7 +67,10 @@ std::unique_ptr<TileProblem> MakeTpuTileProblem(
       std::make_shared<const SimulatedKernel>(kernel.module, tpu);
   TileProblemOptions options;
   options.kernel = kernel.module;
-  options.by_default = kernel.by_default;
+  options.by_default =
+      IsListed(kernel.config.tile, simulated->simulator.space())
+          ? kernel.config
+          : simulated->simulator.DefaultConfig();
   options.with_flags = with_flags;
   options.executions = kernel.executions;
   options.measure = [simulated](absl::Span<const hlo::KernelConfig> configs) {
@@ -63,7 +80,7 @@ std::unique_ptr<TileProblem> MakeTpuTileProblem(
   if (worker != nullptr) {
     options.measure = [simulated, worker = std::move(worker),
                        text = hlo::PrintModule(*kernel.module),
-                       by_default = kernel.by_default](
+                       by_default = options.by_default](
                           absl::Span<const hlo::KernelConfig> configs)
         -> absl::StatusOr<std::vector<space::Measurement>> {
       absl::StatusOr<std::vector<space::Measurement>> measured =

@@ -1,12 +1,14 @@
 #include "bench/cost_model/search_comparison.h"
 
 #include <cmath>
+#include <fstream>
 #include <sstream>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 #include "backends/tpu_sim/tpu_module.h"
+#include "base/temporary_directory.h"
 #include "bench/cost_model/tile_level.h"
 #include "hlo/text/parser.h"
 #include "optimizers/registry.h"
@@ -56,6 +58,23 @@ ENTRY e {
   HONE_ASSERT_OK_AND_ASSIGN(const double best, BestTileNs(*problem));
   EXPECT_EQ(all.least_ns.back(), best);
   EXPECT_EQ(problem->Measure(found.best)->cost, best);
+}
+
+// A figure of programs that were never trained on is of no others.
+TEST(SearchComparison, OnlyHeldOutProgramsAreTuned) {
+  const TemporaryDirectory folder;
+  const std::string split = folder.path() + "/split.json";
+  std::ofstream(split) << R"({"random": {"validation": [], "test": ["mlp"]}})";
+  SearchComparisonOptions options;
+  options.budgets = {8};
+  options.split = split;
+  options.corpus = std::string(HONE_SOURCE_DIR) + "/bench/data/corpus";
+  options.partitions = std::string(HONE_SOURCE_DIR) + "/bench/data/partition";
+  options.only = "^(mlp|gpt2_tiny)[.]fwd$";
+  HONE_ASSERT_OK_AND_ASSIGN(const TunedPrograms tuned,
+                            ReadTunedPrograms(options));
+  ASSERT_EQ(tuned.programs.size(), 1);
+  EXPECT_EQ(tuned.programs[0].name, "mlp.fwd");
 }
 
 TEST(SearchComparison, RowsBeginWithNoCases) {

@@ -15,6 +15,7 @@
 #include "bench/cost_model/synthetic_kernels.h"
 #include "learning/cost_learner.h"
 #include "learning/models/model.h"
+#include "learning/networks/cost_network.h"
 #include "tests/support/status_matchers.h"
 
 namespace hone::learning {
@@ -280,6 +281,20 @@ TEST(CostModel, RefusesQueriesThatDoNotFit) {
               StatusIs(kInvalid, HasSubstr("node of kind 9")));
   EXPECT_THAT(model.Predict(2, {}),
               StatusIs(kInvalid, HasSubstr("head 2, expected 0 to 1")));
+}
+
+// Weights may be finite and too large.
+TEST(CostModel, RefusesToPredictWhatIsNoNumber) {
+  for (const char* const architecture :
+       {"width=16,hidden=16", "width=16,hidden=16,encoder=sequence"}) {
+    const auto model = Learned(*ParseCostOptions(architecture));
+    for (torch::Tensor weights : model->network()->parameters()) {
+      weights.data().mul_(1e30F);
+    }
+    model->WeightsChanged();
+    EXPECT_THAT(model->Predict(0, Queries(Groups())),
+                StatusIs(kInvalid, HasSubstr("expected weights that make")));
+  }
 }
 
 TEST(CostModel, IsRefinedApartFromItsClone) {
