@@ -169,7 +169,7 @@ void AddTpu(CLI::App& parent, Context& context) {
 
 struct FeaturesArguments {
   std::string data;
-  std::string split = "bench/data/cost_model/kernel_split.json";
+  std::string split = "bench/data/cost_model/kernel_split.json:manual";
   std::string output;
 };
 

@@ -9,6 +9,7 @@
 #include "base/statistics.h"
 #include "base/status_macros.h"
 #include "tuning/tasks/kernel_cost_spec.h"
+#include "tuning/tasks/schedule_scores.h"
 
 namespace hone::bench {
 
@@ -47,9 +48,12 @@ absl::StatusOr<std::vector<SchedulePrediction>> PredictSchedules(
     for (const ScheduleFeatures& schedule : kernel->schedules) {
       queries.push_back({schedule.graph.get(), schedule.config});
     }
-    HONE_ASSIGN_OR_RETURN(predictions.emplace_back(),
-                          PredictChoices(model, tuning::kKernelScheduleHead,
+    SchedulePrediction& prediction = predictions.emplace_back();
+    HONE_ASSIGN_OR_RETURN(prediction,
+                          PredictChoices(model, tuning::kKernelTimeHead,
                                          tuning::kKernelTimeHead, queries));
+    HONE_ASSIGN_OR_RETURN(prediction.order,
+                          tuning::ScheduleScores(model, queries));
   }
   return predictions;
 }

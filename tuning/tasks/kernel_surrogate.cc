@@ -22,6 +22,7 @@
 #include "tuning/tasks/kernel_cost_spec.h"
 #include "tuning/tasks/kernel_features.h"
 #include "tuning/tasks/residual_process.h"
+#include "tuning/tasks/schedule_scores.h"
 
 namespace hone::tuning {
 namespace {
@@ -84,9 +85,10 @@ class PredictedKernel final : public space::SequentialProblem {
     for (const FeaturesPtr& of : features) {
       queries.push_back({of->graph.get(), of->config});
     }
-    const auto scores = model_->Predict(kKernelScheduleHead, queries);
+    absl::StatusOr<std::vector<double>> scores =
+        ScheduleScores(*model_, queries);
     HONE_CHECK(scores.ok());
-    return {scores->values.begin(), scores->values.end()};
+    return *std::move(scores);
   }
 
   // `transformed`: the programs that steps may transform.
