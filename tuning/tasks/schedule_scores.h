@@ -12,9 +12,9 @@ namespace hone::tuning {
 
 // Returns scores of schedules of one kernel by a model of KernelCostSpec, less
 // for a faster one; differences are about those of the logarithms of times.
-// They are the mean of the head for order, which tells schedules apart that take
-// nearly equally long, and that for times, whose error grows with how much a
-// schedule is slower. [queries]. Errors: those of CostPredictor::Predict.
+// They are the mean of the head for order, which tells schedules apart that
+// take nearly equally long, and that for times, whose error grows with how much
+// a schedule is slower. [queries]. Errors: those of CostPredictor::Predict.
 absl::StatusOr<std::vector<double>> ScheduleScores(
     const learning::CostPredictor& model,
     absl::Span<const learning::CostQuery> queries);
