@@ -198,9 +198,17 @@ class XtatBench {
         tuning::MakeTpuTileProblem(kernel, tpu, /*with_flags=*/false);
     HONE_ASSIGN_OR_RETURN(const double best, BestTileNs(*problem));
     for (Row& row : rows_) {
-      for (int32_t seed = 0; seed < options_.seeds; ++seed) {
-        HONE_RETURN_IF_ERROR(
-            Search(*problem, tpu, best, static_cast<size_t>(seed), row));
+      Found found;
+      for (size_t seed = 0; seed < static_cast<size_t>(options_.seeds);
+           ++seed) {
+        // The formula has no seed.
+        if (seed == 0 || row.optimizer != kAnalytical) {
+          HONE_ASSIGN_OR_RETURN(found, Run(*problem, tpu, row.optimizer, seed));
+        }
+        Add(found, best, seed, row);
+      }
+      if (&row == &rows_.front()) {
+        default_ += std::log(best / found.least_ns[0]);
       }
     }
     ++kernels_;
@@ -221,14 +229,7 @@ class XtatBench {
     return FindWithin(problem, *search, budget);
   }
 
-  absl::Status Search(const tuning::TileProblem& problem,
-                      const backends::Tpu& tpu, double best, size_t seed,
-                      Row& row) {
-    HONE_ASSIGN_OR_RETURN(const Found found,
-                          Run(problem, tpu, row.optimizer, seed));
-    if (&row == &rows_.front() && seed == 0) {
-      default_ += std::log(best / found.least_ns[0]);
-    }
+  void Add(const Found& found, double best, size_t seed, Row& row) const {
     const auto speed_after = [&](int64_t measurements) {
       // A search may come to its end before.
       const size_t made =
@@ -242,7 +243,6 @@ class XtatBench {
       constexpr double kNear = 0.95;
       if (speed_after(options_.budgets[b]) >= kNear) ++row.near_best[b];
     }
-    return absl::OkStatus();
   }
 
   const XtatBenchOptions& options_;
