@@ -266,12 +266,17 @@ absl::StatusOr<Json> RunXtatBench(const XtatBenchOptions& options,
   XtatBench bench(options);
   for (const TpuProgram& program : tuned.programs) {
     HONE_RETURN_IF_ERROR(bench.Add(program, tuned.tpu));
+    // Each takes up to a minute.
+    out << absl::StrFormat("%s: %d kernels so far\n", program.name,
+                           bench.kernels())
+        << std::flush;
   }
   if (bench.kernels() == 0) {
     return absl::InvalidArgumentError(
         "no kernels of programs that are held out, expected some");
   }
-  out << machine << "\nTPU " << options.tpu << ", " << bench.kernels()
+  out << "\n"
+      << machine << "\nTPU " << options.tpu << ", " << bench.kernels()
       << " kernels, " << options.seeds
       << " seeds: speed over that of the best tile, geometric mean, after so "
          "many measurements\n\n";
