@@ -200,9 +200,11 @@ absl::StatusOr<int> PredictKernel(const PredictKernelOptions& options,
     rows.push_back(Describe(schedule));
   }
   if (options.measures) {
-    HONE_ASSIGN_OR_RETURN(const std::vector<backends::KernelTiming> timings,
-                          Measure(kernel, schedules, options.threads));
-    for (size_t i = 0; i < timings.size(); ++i) AddTiming(timings[i], rows[i]);
+    const auto timings = Measure(kernel, schedules, options.threads);
+    HONE_RETURN_IF_ERROR(At(options.file, timings.status()));
+    for (size_t i = 0; i < timings->size(); ++i) {
+      AddTiming((*timings)[i], rows[i]);
+    }
   }
   const Json document = {{"target", backends::HostDevice().fingerprint},
                          {"threads", options.threads},

@@ -59,12 +59,21 @@ ENTRY main {
   ROOT s = f32[4] not-an-opcode(x)
 }
 """)
+        huge = self.write("huge.hlo", """HloModule huge
+
+ENTRY main {
+  p = f32[1048576,1048576] parameter(0)
+  ROOT n = f32[1048576,1048576] negate(p)
+}
+""")
         garbage = self.write("garbage.loops", "garbage")
         script = self.write("wrong.script", "split 7.7 8\n")
         old = self.folder / "old.pt"
         subprocess.run([BIN / "hone_write_kernel_cost_model", old, "loops-0"],
                        check=True)
         for arguments, status, expected in (
+                (self.predict(huge), 3,
+                 ["huge.hlo: ", "expected less"]),
                 (self.predict(unknown), 2,
                  ["unknown.hlo: ", "not-an-opcode"]),
                 (self.predict(garbage), 2,
