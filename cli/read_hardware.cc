@@ -60,7 +60,7 @@ void AddTpuOption(CLI::App& command, std::string& value) {
   command
       .add_option(
           "--tpu", value,
-          absl::StrCat("TPU to choose tiles for: a TOML file, or one of ",
+          absl::StrCat("TPU that kernels run on: a TOML file, or one of ",
                        absl::StrJoin(backends::BundledTpus().ids(), ", ")))
       ->type_name("NAME|FILE");
 }

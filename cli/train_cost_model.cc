@@ -201,7 +201,10 @@ void AddTrainCostModelCommand(CLI::App& train, Context& context) {
           ->capture_default_str()};
   command->add_option(
       "--architecture", options->architecture,
-      absl::StrCat("Of new weights [", learning::PrintCostOptions({}), "]"));
+      absl::StrCat("Of new weights [", learning::PrintCostOptions({}),
+                   "]. encoder: sage, attention or sequence; aggregator: mean, "
+                   "sum or max; reduction: one or several of mean, sum, max, "
+                   "lstm and transformer, joined by +; join: early or late"));
   command
       ->add_option("--loss", options->loss,
                    "What orders are learned by: hinge, logistic or squared")
