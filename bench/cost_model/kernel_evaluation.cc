@@ -49,11 +49,13 @@ absl::StatusOr<std::vector<SchedulePrediction>> PredictSchedules(
       queries.push_back({schedule.graph.get(), schedule.config});
     }
     SchedulePrediction& prediction = predictions.emplace_back();
-    HONE_ASSIGN_OR_RETURN(prediction,
-                          PredictChoices(model, tuning::kKernelTimeHead,
-                                         tuning::kKernelTimeHead, queries));
     HONE_ASSIGN_OR_RETURN(prediction.order,
                           tuning::ScheduleScores(model, queries));
+    HONE_ASSIGN_OR_RETURN(const auto times,
+                          model.Predict(tuning::kKernelTimeHead, queries));
+    for (const float log_ns : times.values) {
+      prediction.ns.push_back(std::exp(static_cast<double>(log_ns)));
+    }
   }
   return predictions;
 }
