@@ -14,13 +14,13 @@ namespace hone::costmodels {
 
 // The tiles of a grid as cost models look at them: those that are alike once,
 // with their number, and how often an array changes on the way through all.
-// What looks at a configuration shares one, since finding regions is most of
+// All that look at a configuration share one, since finding regions is most of
 // its time.
 class TileWalk {
  public:
   // Tiles that are alike (hlo::TileClasses).
   struct Class {
-    // What one of them needs.
+    // The regions that one of them needs.
     hlo::IdMap<hlo::Region> regions;
     double tiles = 0;
   };
@@ -59,9 +59,9 @@ class TileWalk {
   double tile_count_ = 0;
   double reduction_tiles_ = 1;
   std::vector<Class> classes_;
-  // What all tiles need, and for each loop, from the outermost one, what those
-  // in its first step need, and where tiles differ those in its last one, which
-  // may need nothing; with the steps of it and of those around it.
+  // The regions that all tiles need, and for each loop, from the outermost one,
+  // what those in its first step need, and where tiles differ those in its last
+  // one, which may need nothing; with the steps of it and of those around it.
   struct Loop {
     std::vector<hlo::IdMap<hlo::Region>> ends;
     double steps = 1;

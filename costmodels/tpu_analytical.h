@@ -44,7 +44,7 @@ struct TpuTotals {
   // Cycles of one matrix unit, and operations of vector registers.
   double matrix_cycles = 0;
   double vector_operations = 0;
-  // Of operands and results, the largest tile of each: less than a kernel
+  // The largest tiles of operands and results: less than a kernel
   // takes.
   double vmem_bytes = 0;
   // Transfers and computation go on at the same time.

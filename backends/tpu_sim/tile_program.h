@@ -31,7 +31,7 @@ struct StepWork {
   // result tiles that no later step changes.
   std::vector<Transfer> loads;
   std::vector<Transfer> stores;
-  // What the core computes; never null.
+  // The computation of the core; never null.
   const TileCompute* compute = nullptr;
   // It is the last tile of a reduction: the epilogue follows the segments.
   bool has_epilogue = false;

@@ -18,7 +18,7 @@ namespace hone::backends {
 struct TpuKernel {
   // A kernel (hlo/fusion/kernels.h).
   std::shared_ptr<const hlo::Module> module;
-  // What the first of `places` states (StatedConfig), where that fits; else the
+  // The first of `places` states it (StatedConfig), where that fits; else the
   // choice of a compiler without a model (KernelSimulator::DefaultConfig).
   hlo::KernelConfig config;
   // How often a run of the module runs one of them.

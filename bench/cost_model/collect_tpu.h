@@ -27,7 +27,7 @@ struct CollectTpuOptions {
   uint64_t seed = 0;
 };
 
-// What a run has added, and the programs that the file had before.
+// The numbers that a run has added, and of programs that the file had before.
 struct CollectedTpu {
   int64_t present = 0;
   int64_t programs = 0;

@@ -47,8 +47,8 @@ struct TunedPrograms {
 absl::StatusOr<TunedPrograms> ReadTunedPrograms(
     const SearchComparisonOptions& options);
 
-// What a search had found after each measurement, the default's first. A
-// candidate that breaks a rule or was measured before is no measurement, as
+// The least time that a search had after each measurement, the default's first.
+// A candidate that breaks a rule or was measured before is no measurement, as
 // whoever measures would know without a device.
 struct Found {
   std::vector<double> least_ns;

@@ -61,8 +61,8 @@ struct TpuErrors {
   // take 5 microseconds or more (NaN without any).
   double mape = 0;
   double long_mape = 0;
-  // Of the time of the program with default configurations: the sum over its
-  // kernels, each as often as it runs.
+  // The error of the program's time with default configurations: the sum over
+  // its kernels, each as often as it runs.
   double program = 0;
   // Kendall's τ of the tiles of a kernel, the mean over kernels; and of the
   // times of the kernels.
