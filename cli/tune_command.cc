@@ -628,6 +628,13 @@ std::string DefaultsOfTasks(
   });
 }
 
+// The options of a task whose defaults on a TPU are others.
+tuning::TaskOptions OnTpu() {
+  tuning::TaskOptions options;
+  options.tpu.emplace();
+  return options;
+}
+
 // Describes the options that the text of an optimizer may set.
 std::string DescribeXtatOptions() {
   const optimizers::OptimizerOptions by_default;
@@ -661,13 +668,15 @@ void AddTuneCommand(CLI::App& app, Context& context) {
       "cluster (placement, schedule, fusion, joint), "
       "mcm:NAME|FILE for the chips of a partition, tpu:NAME|FILE for a "
       "TPU (tile, fusion); default: the task's own");
+  const tuning::Task* const fusion = tuning::FindTask("fusion").value();
   command->add_option(
       "--optimizer", options->optimizer,
       absl::StrCat("Search algorithm; default: ",
                    DefaultsOfTasks([](const tuning::Task& task) {
                      return task.default_optimizer();
                    }),
-                   "; xtat for fusion on a TPU. ", DescribeXtatOptions()));
+                   "; ", fusion->OptimizerFor(OnTpu()),
+                   " for fusion on a TPU. ", DescribeXtatOptions()));
   AddTaskFlags(*command, options->flags);
   command
       ->add_option("--trials", options->trials,
@@ -677,7 +686,8 @@ void AddTuneCommand(CLI::App& app, Context& context) {
                                   const int64_t own = task.default_trials();
                                   return own > 0 ? absl::StrCat(own) : "";
                                 }),
-                                "; 32 for fusion on a TPU"))
+                                "; ", fusion->TrialsFor(OnTpu()),
+                                " for fusion on a TPU"))
       ->transform(WholeNumber(1, kMaxCount));
   command->add_option("--time", options->time,
                       "Search time, e.g. 30s; default: no limit");
