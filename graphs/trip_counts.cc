@@ -72,6 +72,7 @@ Module WithTripCounts(const Module& module) {
       }
     }
   }
+  if (loops.empty()) return module;
   Module simplified = module;
   for (const Loop& loop : loops) {
     const Instruction& i = module.computation(loop.computation)[loop.id];
