@@ -173,10 +173,6 @@ int64_t TileSpace::tile_count() const {
   return count;
 }
 
-int64_t TileSpace::config_count() const {
-  return SaturatingMultiply(tile_count(), kFlagCount);
-}
-
 Tile TileSpace::TileOf(const std::vector<int64_t>& sizes) const {
   Tile tile;
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -193,13 +189,6 @@ Tile TileSpace::TileAt(int64_t index) const {
     index /= count;
   }
   return TileOf(chosen);
-}
-
-KernelConfig TileSpace::ConfigAt(int64_t index) const {
-  KernelConfig config;
-  config.tile = TileAt(index / kFlagCount);
-  SetFlags(index % kFlagCount, config);
-  return config;
 }
 
 KernelConfig TileSpace::RandomConfig(Rng& rng) const {

@@ -33,15 +33,11 @@ class TileSpace {
   // tile breaks.
   absl::Status Check(const KernelConfig& config) const;
 
-  // The number of tiles made of candidate sizes, and of configurations with
-  // them; the largest integer if there are more.
+  // The number of tiles made of candidate sizes; the largest integer if there
+  // are more.
   int64_t tile_count() const;
-  int64_t config_count() const;
   // Returns number `index` of the tiles, from 0 to tile_count() - 1.
   Tile TileAt(int64_t index) const;
-  // Returns number `index` of the configurations: all flags of the first tile,
-  // then those of the next one.
-  KernelConfig ConfigAt(int64_t index) const;
   // Returns a configuration that is drawn evenly from each list of sizes and of
   // flags.
   KernelConfig RandomConfig(Rng& rng) const;
