@@ -275,8 +275,13 @@ int main(int argc, char** argv) {
       options.paths.emplace_back(argument);
     } else if (!absl::SimpleAtoi(argument, &options.tiles)) {
       std::cerr << "--tiles=" << argument << ", expected a number\n";
-      return 1;
+      return 2;
     }
+  }
+  if (options.paths.empty() || options.tiles < 1) {
+    std::cerr << "usage: hone_fit_tpu_analytical [--tpu=v3] [--tiles=200] "
+                 "MODULE..., at least one tile and one module\n";
+    return 2;
   }
   return hone::Run(options);
 }

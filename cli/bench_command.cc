@@ -491,7 +491,8 @@ void AddCostModelOptions(CLI::App& command, CostModelArguments& arguments) {
       ->transform(WholeNumber(0, kMaxSeed))
       ->capture_default_str();
   for (const char* const of_tpus :
-       {"--tpu", "--corpus", "--partitions", "--only", "--tiles", "--seed"}) {
+       {"--tpu", "--corpus", "--partitions", "--only", "--tiles", "--seed",
+        "--refine", "--refine-samples", "--leave-out", "--plots"}) {
     kernels->excludes(command.get_option(of_tpus));
   }
 }

@@ -172,7 +172,10 @@ absl::Status CheckModuleOutput(const Context& context,
 }
 
 void PrintJson(const nlohmann::ordered_json& document) {
-  std::cout << document.dump(2) << "\n";
+  // Paths may have any bytes.
+  std::cout << document.dump(2, ' ', /*ensure_ascii=*/false,
+                             nlohmann::json::error_handler_t::replace)
+            << "\n";
 }
 
 absl::Status WriteModule(const hlo::Module& module, const std::string& path) {

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_format.h"
 #include "cli/command.h"
+#include "cli/distinct_files.h"
 #include "cli/interrupt_note.h"
 
 #include "backends/process/local_kernels.h"
@@ -176,6 +177,10 @@ struct FeaturesArguments {
 absl::StatusOr<int> WriteFeatures(const FeaturesArguments& arguments,
                                   const Context& context) {
   HONE_RETURN_IF_ERROR(CheckWritable(arguments.output));
+  HONE_RETURN_IF_ERROR(CheckDistinctFiles(
+      {{"-o", arguments.output}},
+      {{"DATA", arguments.data},
+       {"--split", arguments.split.substr(0, arguments.split.rfind(':'))}}));
   HONE_ASSIGN_OR_RETURN(const bench::KernelSplit split,
                         bench::KernelSplit::Read(arguments.split));
   HONE_ASSIGN_OR_RETURN(

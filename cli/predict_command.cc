@@ -52,6 +52,10 @@ absl::Status TakeTarget(Options& options, const CLI::App& command) {
     return absl::InvalidArgumentError(
         absl::StrCat(name, " is of CPU kernels, expected --target cpu"));
   }
+  if (target == "tpu:") {
+    return absl::InvalidArgumentError(
+        "--target 'tpu:' names no TPU, expected tpu:NAME");
+  }
   if (absl::ConsumePrefix(&target, "tpu:")) {
     if (!options.tpu.empty() && options.tpu != target) {
       return absl::InvalidArgumentError(
@@ -83,6 +87,8 @@ struct Prediction {
   double predicted_ns = 0;
   double deviation = 0;  // of the logarithm
   double simulated_ns = 0;
+  // False if a part of the grid is taken to be like the rest.
+  bool is_exact = true;
 };
 
 absl::StatusOr<std::vector<Prediction>> Predict(
@@ -109,7 +115,7 @@ absl::StatusOr<std::vector<Prediction>> Predict(
         const backends::KernelTime time,
         backends::KernelSimulator(*kernel.module, tpu).Simulate(kernel.config));
     result.push_back({&kernel, std::exp(predictions.values[i]),
-                      predictions.deviations[i], time.ns});
+                      predictions.deviations[i], time.ns, time.run.is_exact});
   }
   return result;
 }
@@ -128,15 +134,18 @@ Json Describe(const backends::TpuModule& module,
   for (const Prediction& p : predictions) {
     predicted += p.kernel->executions * p.predicted_ns;
     simulated += p.kernel->executions * p.simulated_ns;
-    kernels.push_back({{"instruction", NameOf(module, *p.kernel)},
-                       {"kernels", p.kernel->places.size()},
-                       {"executions", p.kernel->executions},
-                       {"config", hlo::PrintKernelConfig(p.kernel->config)},
-                       {"predicted_ns", p.predicted_ns},
-                       {"deviation", p.deviation},
-                       {"unsure", p.deviation >= kUnsureDeviation},
-                       {"simulated_ns", p.simulated_ns},
-                       {"unknown_opcodes", UnknownOpcodes(*p.kernel->module)}});
+    kernels.push_back(
+        {{"instruction", NameOf(module, *p.kernel)},
+         {"kernels", p.kernel->places.size()},
+         {"executions", p.kernel->executions},
+         {"config", hlo::PrintKernelConfig(p.kernel->config)},
+         {"states_no_tile_of_its_own", p.kernel->states_no_tile_of_its_own},
+         {"predicted_ns", p.predicted_ns},
+         {"deviation", p.deviation},
+         {"unsure", p.deviation >= kUnsureDeviation},
+         {"simulated_ns", p.simulated_ns},
+         {"simulation_is_exact", p.is_exact},
+         {"unknown_opcodes", UnknownOpcodes(*p.kernel->module)}});
   }
   return {{"module", module.fused.name()},
           {"kernels", std::move(kernels)},
@@ -162,6 +171,12 @@ void Print(const Json& document) {
   for (const Json& kernel : document["kernels"]) {
     std::string notes;
     if (kernel["unsure"].get<bool>()) absl::StrAppend(&notes, "  unsure");
+    if (!kernel["simulation_is_exact"].get<bool>()) {
+      absl::StrAppend(&notes, "  extrapolated");
+    }
+    if (kernel["states_no_tile_of_its_own"].get<bool>()) {
+      absl::StrAppend(&notes, "  the stated tile does not fit: default");
+    }
     const auto unknown =
         kernel["unknown_opcodes"].get<std::vector<std::string>>();
     if (!unknown.empty()) {

@@ -103,9 +103,10 @@ absl::Status CheckDifferent(
 
 absl::StatusOr<int> Run(const Options& options, const Context& context) {
   if (options.data_set.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "NAME is required, expected one of: ",
-        absl::StrJoin(bench::DataSets().ids(), ", "), ", or cost-model"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("NAME is required, expected one of: ",
+                     absl::StrJoin(bench::DataSets().ids(), ", "),
+                     ", cost-model or cost-ensemble"));
   }
   HONE_ASSIGN_OR_RETURN(const bench::DataSet* const data,
                         bench::DataSets().Find(options.data_set));

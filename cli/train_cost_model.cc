@@ -161,7 +161,7 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
 void AddNumber(CLI::App& command, const std::string& name, double& value,
                const std::string& description) {
   command.add_option(name, value, description)
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0.0, std::numeric_limits<double>::max()))
       ->capture_default_str();
 }
 

@@ -49,8 +49,7 @@ struct Loop {
   double iterations = 0;
   double runs = 0;
   double path = 0;
-  // The values in the order of the code, with the positions of their makers and
-  // last users.
+  // The values in the order of the code.
   std::vector<InstructionId> members;
 };
 

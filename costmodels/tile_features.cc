@@ -539,7 +539,9 @@ std::vector<float> TileFeatures::Of(const hlo::KernelConfig& config) const {
   const double ns = std::max(analytical_.PredictNs(totals), 1.0);
   constexpr float kNsDoublings = 30;
   const auto share = [ns](double seconds) {
-    return static_cast<float>(std::min(1e9 * seconds / ns, 2.0));
+    const double of = 1e9 * seconds / ns;
+    // Windows of 10^18 elements make both infinite.
+    return static_cast<float>(std::isnan(of) ? 2.0 : std::min(of, 2.0));
   };
   features[kVectorMemory] = LogScale(totals.vmem_bytes, kTileDoublings);
   features[kAnalyticalTime] = LogScale(ns, kNsDoublings);

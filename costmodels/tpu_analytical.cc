@@ -41,6 +41,12 @@ double MatrixCycles(const hlo::MatrixProduct& p) {
 
 }  // namespace
 
+TpuConstants FittedConstants(absl::string_view tpu) {
+  if (tpu == "v4") return {0.98, 0.540, 0.175, 2250, 437};
+  if (tpu == "v5e") return {0.98, 0.540, 0.175, 2250, 437};
+  return {};
+}
+
 TpuTotals TpuAnalytical::TotalsOf(const hlo::KernelConfig& config,
                                   const TileWalk& walk) const {
   TpuTotals totals;

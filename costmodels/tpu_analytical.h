@@ -1,6 +1,8 @@
 #ifndef HONE_COSTMODELS_TPU_ANALYTICAL_H_
 #define HONE_COSTMODELS_TPU_ANALYTICAL_H_
 
+#include "absl/strings/string_view.h"
+
 #include "costmodels/tile_walk.h"
 #include "hlo/tiles/kernel_config.h"
 #include "hlo/tiles/tiled_kernel.h"
@@ -19,9 +21,10 @@ struct TpuPeaks {
   friend bool operator==(const TpuPeaks&, const TpuPeaks&) = default;
 };
 
-// Fitted to the training families of the corpus on a TPU v3 by
-// hone_fit_tpu_analytical (bench/fit_tpu_analytical.cc; README.md has the
-// command), which prints them for others.
+// Fitted to the training families of the corpus by hone_fit_tpu_analytical
+// (bench/fit_tpu_analytical.cc; README.md has the command). Those below are of
+// a TPU v3, and what the features of learned models are made with
+// (tile_features.h), whatever the TPU.
 struct TpuConstants {
   // Fractions of the peaks that kernels reach.
   double bandwidth_share = 0.98;
@@ -33,6 +36,10 @@ struct TpuConstants {
 
   friend bool operator==(const TpuConstants&, const TpuConstants&) = default;
 };
+
+// Returns the constants fitted to the bundled TPU of that name ("v4"), the
+// defaults for others.
+TpuConstants FittedConstants(absl::string_view tpu);
 
 // What a kernel transfers and computes with a configuration.
 struct TpuTotals {

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include <nlohmann/json.hpp>
 
+#include "hlo/analysis/backend_config.h"
 #include "hlo/analysis/stated_trip_count.h"
 #include "hlo/passes/control_flow/while_trip_count.h"
 
@@ -23,16 +24,17 @@ using hlo::Module;
 
 constexpr char kAttribute[] = "backend_config";
 
+// States the count in the loop's configuration, unless that is none to be
+// extended.
 void StateTripCount(int64_t count, Instruction& loop) {
   auto attributes = std::make_shared<hlo::Attributes>(loop.attributes());
-  nlohmann::ordered_json config;
+  nlohmann::ordered_json config = nlohmann::ordered_json::object();
   std::erase_if(attributes->others, [&](const auto& attribute) {
     if (attribute.first != kAttribute) return false;
-    config = nlohmann::ordered_json::parse(attribute.second, nullptr,
-                                           /*allow_exceptions=*/false);
+    config = hlo::ParseBackendConfig(attribute.second);
     return true;
   });
-  if (!config.is_object()) config = nlohmann::ordered_json::object();
+  if (!config.is_object()) return;
   config["known_trip_count"] = {{"n", absl::StrCat(count)}};
   attributes->others.emplace_back(kAttribute, config.dump());
   loop.set_attributes(std::move(attributes));
@@ -80,6 +82,8 @@ Module WithTripCounts(const Module& module) {
   }
   Module counted = module;
   for (const auto& [computation, id] : loops) {
+    // A loop in a condition that does not need it is gone.
+    if (!simplified.computation(computation).Contains(id)) continue;
     const std::optional<hlo::CountedLoop> found = hlo::FindCountedLoop(
         simplified, simplified.computation(computation), id);
     if (!found.has_value()) continue;

@@ -122,6 +122,8 @@ class Unroller {
   Size SizeOfLoop(const Instruction& loop) const {
     const Size& body = SizeOfBody(loop);
     const double trips = hlo::KnownTripCount(loop);
+    // Also where its body would be infinite.
+    if (trips == 0) return {.levels = body.levels + 1};
     return {.nodes = trips * body.nodes,
             .copies = trips * (body.copies + 1),
             .levels = body.levels + 1};

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -45,10 +46,11 @@ struct OptimizerOptions {
   // batches; 0: never.
   int32_t refresh = 1;
   // xtat: the optimizer that proposes with the model as judge; empty:
-  // exhaustive where the space is small, else annealing and one more.
+  // exhaustive in small spaces, annealing where that is incremental, else it
+  // and one more.
   std::string proposer = {};
-  // xtat: the candidates that a proposer has the model judge for one batch; 1
-  // or more.
+  // xtat: the candidates that the model judges for one batch, of all proposers;
+  // 1 or more. Of a small space all are judged, whatever this is.
   int64_t predictions = 2048;
   // Candidates of earlier searches that this one measures again after the
   // seeds. annealing, greedy, beam, genetic and the learned optimizers of
@@ -95,6 +97,9 @@ class Optimizer {
   // Returns false if Observe does much work between trials that is in no trial,
   // so that a search is better resumed by Adopt than by repeating it.
   virtual bool replays() const { return true; }
+
+  // Returns why Suggest has nothing more, if it is not that nothing is left.
+  virtual absl::Status status() const { return absl::OkStatus(); }
 };
 
 }  // namespace hone::optimizers

@@ -1,7 +1,6 @@
 #include "optimizers/optimizer_text.h"
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,8 +15,11 @@
 namespace hone::optimizers {
 namespace {
 
-// The most that an option may be.
-constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+// The most that options may be: all candidates that are judged for a batch are
+// kept, and those of a batch compared with each other.
+constexpr int64_t kMostPredictions = 1 << 16;
+constexpr int64_t kMostTopK = 1000;
+constexpr int64_t kMostRefresh = 1'000'000;
 
 absl::Status Expected(absl::string_view option, absl::string_view expected) {
   return absl::InvalidArgumentError(
@@ -25,11 +27,12 @@ absl::Status Expected(absl::string_view option, absl::string_view expected) {
 }
 
 absl::StatusOr<int64_t> ParseNumber(absl::string_view option,
-                                    absl::string_view value, int64_t least) {
+                                    absl::string_view value, int64_t least,
+                                    int64_t most) {
   int64_t number = 0;
-  if (!absl::SimpleAtoi(value, &number) || number < least || number > kMost) {
+  if (!absl::SimpleAtoi(value, &number) || number < least || number > most) {
     return Expected(option,
-                    absl::StrCat("a whole number from ", least, " to ", kMost));
+                    absl::StrCat("a whole number from ", least, " to ", most));
   }
   return number;
 }
@@ -39,13 +42,16 @@ absl::Status SetOption(absl::string_view option, OptimizerOptions& options) {
       absl::StrSplit(option, absl::MaxSplits('=', 1));
   const auto& [name, value] = parts;
   if (name == "top_k") {
-    HONE_ASSIGN_OR_RETURN(const int64_t number, ParseNumber(option, value, 1));
+    HONE_ASSIGN_OR_RETURN(const int64_t number,
+                          ParseNumber(option, value, 1, kMostTopK));
     options.top_k = static_cast<int32_t>(number);
   } else if (name == "refresh") {
-    HONE_ASSIGN_OR_RETURN(const int64_t number, ParseNumber(option, value, 0));
+    HONE_ASSIGN_OR_RETURN(const int64_t number,
+                          ParseNumber(option, value, 0, kMostRefresh));
     options.refresh = static_cast<int32_t>(number);
   } else if (name == "predictions") {
-    HONE_ASSIGN_OR_RETURN(options.predictions, ParseNumber(option, value, 1));
+    HONE_ASSIGN_OR_RETURN(options.predictions,
+                          ParseNumber(option, value, 1, kMostPredictions));
   } else if (name == "proposer") {
     HONE_RETURN_IF_ERROR(Optimizers().Find(value).status());
     if (value == "xtat") return Expected(option, "another optimizer than xtat");

@@ -158,7 +158,10 @@ class Search {
       const std::vector<space::Candidate> batch =
           optimizer_.Suggest(static_cast<int32_t>(count));
       // Planning that a limit ended says nothing about the space.
-      if (batch.empty()) end = Limit(whole).value_or(SearchEnd::kExhausted);
+      if (batch.empty()) {
+        HONE_RETURN_IF_ERROR(optimizer_.status());
+        end = Limit(whole).value_or(SearchEnd::kExhausted);
+      }
       const auto together =
           static_cast<size_t>(std::max(problem_.measurement_batch(), 1));
       for (size_t i = 0; i < batch.size() && !end; i += together) {

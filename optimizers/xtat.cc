@@ -98,6 +98,7 @@ class Xtat final : public BatchOptimizer {
   absl::string_view name() const override { return "xtat"; }
   // To propose takes far longer than what is measured meanwhile.
   bool replays() const override { return false; }
+  absl::Status status() const override { return status_; }
 
  private:
   // A candidate that the model has judged.
@@ -134,7 +135,8 @@ class Xtat final : public BatchOptimizer {
     ++batches_;
     std::vector<Judged> judged;
     for (const Proposer& proposer : proposers_) {
-      if (!Propose(proposer, judged).ok() || stopped()) break;
+      status_ = Propose(proposer, judged);
+      if (!status_.ok() || stopped()) break;
     }
     return Shortlist(std::move(judged));
   }
@@ -206,7 +208,8 @@ class Xtat final : public BatchOptimizer {
     std::vector<bool> taken(ranked.size(), false);
     const bool is_sequence = surrogate_->problem().sequential() != nullptr;
     while (chosen.size() <
-           std::min(ranked.size(), static_cast<size_t>(options_.top_k))) {
+               std::min(ranked.size(), static_cast<size_t>(options_.top_k)) &&
+           !stopped()) {
       size_t best = ranked.size();
       double least = std::numeric_limits<double>::infinity();
       for (size_t i = 0; i < ranked.size(); ++i) {
@@ -239,6 +242,8 @@ class Xtat final : public BatchOptimizer {
   absl::flat_hash_set<Hash128> learned_;
   std::vector<space::Trial> fresh_;
   int64_t batches_ = 0;
+  // What the last search of the surrogate ended with.
+  absl::Status status_;
 };
 
 }  // namespace

@@ -26,8 +26,9 @@ struct EngineResult {
   // Steps of the grid, and bytes between HBM and VMEM.
   int64_t steps = 0;
   double bytes = 0;
-  // False if a grid was too large to find its steady state: the rest was then
-  // taken to go on as before.
+  // False if a grid was too large to find its steady state, the rest of which
+  // was then taken to go on as before, or to find all of its unlike tiles
+  // (TileClasses::is_exact).
   bool is_exact = true;
 };
 

@@ -26,8 +26,11 @@ namespace {
 
 // States of a loop to remember when looking for one that comes again.
 constexpr size_t kMaxStates = 128;
-// Steps to simulate one by one before the rest is extrapolated.
+// Steps to simulate one by one before the rest is extrapolated; fewer of
+// kernels of thousands of instructions, by the memory that they take.
 constexpr int64_t kMaxSteps = 1 << 16;
+constexpr int64_t kLeastSteps = 1 << 10;
+constexpr int64_t kMaxStepInstructions = 1 << 24;
 
 // A transfer that the memory does in the cycles start … end-1.
 struct Slot {
@@ -42,6 +45,10 @@ class EventEngine {
         tpu_(program.tpu()),
         steal_(StealPeriod(program.tpu())),
         latency_(TransferLatency(program.tpu())),
+        most_steps_(
+            std::clamp(kMaxStepInstructions /
+                           std::max<int64_t>(program.instruction_count(), 1),
+                       kLeastSteps, kMaxSteps)),
         position_(program.loops().size()),
         ahead_(program.loops().size()) {}
 
@@ -86,7 +93,7 @@ class EventEngine {
       position_[loop] = i;
       const Counters before = Snapshot();
       RunLoop(loop + 1);
-      if (steps_run_ > kMaxSteps && i + 1 < count) {
+      if (steps_run_ > most_steps_ && i + 1 < count) {
         result_.is_exact = false;
         Skip(count - 1 - i, 1, loop, before);
         break;
@@ -288,6 +295,7 @@ class EventEngine {
   const int64_t steal_;
   const int64_t latency_;
   int64_t now_ = 0;
+  const int64_t most_steps_;
   int64_t steps_run_ = 0;
   std::vector<int64_t> position_;
   // The step whose loads are issued next.

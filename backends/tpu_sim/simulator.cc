@@ -78,6 +78,7 @@ absl::StatusOr<KernelTime> KernelSimulator::Simulate(
   } else {
     time.run = RunByEvents(program);
   }
+  time.run.is_exact = time.run.is_exact && program.has_exact_classes();
   time.ns = static_cast<double>(time.run.cycles) * 1e9 / tpu_.clock_hz;
   if (options.noise > 0) {
     time.ns *= std::exp(options.noise * Rng(options.seed).Normal());

@@ -30,6 +30,8 @@ constexpr int64_t kImmediateBytes = hlo::kRegisterBytes;
 // Classes of tiles that are looked at for the largest; the others of a grid
 // with more are rare mixtures of them.
 constexpr int64_t kMaxClasses = 512;
+// Of all instructions and positions, to remember.
+constexpr size_t kMostRegions = 1 << 20;
 
 int64_t WholeBytes(const Instruction& instruction) {
   return SaturatingMultiply(
@@ -257,6 +259,11 @@ StepWork TileProgram::MakeWork(absl::Span<const int64_t> position) {
   const bool is_last = i == 0;
   if (!is_last) ++after[i - 1];
 
+  // Neighbors share regions, of which large grids of large kernels have too
+  // many to keep.
+  if (known_regions_.size() * kernel_.instructions().size() > kMostRegions) {
+    known_regions_.clear();
+  }
   StepWork work;
   work.has_epilogue = true;
   for (size_t loop = output_loops_; loop < loops_.size(); ++loop) {

@@ -65,6 +65,13 @@ class TileProgram {
   // the last one of it.
   int64_t StepsAlikeEnd(size_t loop, int64_t iteration) const;
 
+  // Of the kernel.
+  int64_t instruction_count() const {
+    return static_cast<int64_t>(kernel_.instructions().size());
+  }
+  // False if tiles between those that were looked at are taken to be alike.
+  bool has_exact_classes() const { return classes_.is_exact(); }
+
  private:
   // An array of HBM that the kernel reads or writes.
   struct Array {

@@ -67,19 +67,24 @@ absl::StatusOr<TpuModule> PrepareForTpu(const hlo::Module& module,
   }
   HONE_ASSIGN_OR_RETURN(std::vector<hlo::Kernel> kernels,
                         hlo::KernelsOf(prepared.fused));
-  absl::flat_hash_map<Hash128, size_t> known;
+  // Equal kernels may state different configurations.
+  absl::flat_hash_map<std::pair<Hash128, std::string>, size_t> known;
   for (hlo::Kernel& kernel : kernels) {
+    const std::optional<hlo::KernelConfig> stated = StatedConfig(
+        prepared.fused.computation(kernel.computation)[kernel.instruction]);
     const auto [it, is_new] = known.try_emplace(
-        hlo::FastFingerprint(kernel.module), prepared.kernels.size());
+        std::make_pair(
+            hlo::FastFingerprint(kernel.module),
+            stated.has_value() ? hlo::PrintKernelConfig(*stated) : ""),
+        prepared.kernels.size());
     if (is_new) {
       const KernelSimulator simulator(kernel.module, tpu);
       TpuKernel& added = prepared.kernels.emplace_back();
-      const std::optional<hlo::KernelConfig> stated = StatedConfig(
-          prepared.fused.computation(kernel.computation)[kernel.instruction]);
       if (stated.has_value() && Fits(simulator, *stated)) {
         added.config = *stated;
       } else {
         added.config = simulator.DefaultConfig();
+        added.states_no_tile_of_its_own = stated.has_value();
         if (!Fits(simulator, added.config)) {
           return absl::InvalidArgumentError(absl::StrCat(
               "instruction ", kernel.module.name(),

@@ -14,13 +14,15 @@
 
 namespace hone::backends {
 
-// Equal kernels of a module.
+// Equal kernels of a module that state equal configurations.
 struct TpuKernel {
   // A kernel (hlo/fusion/kernels.h).
   std::shared_ptr<const hlo::Module> module;
-  // The first of `places` states it (StatedConfig), where that fits; else the
-  // choice of a compiler without a model (KernelSimulator::DefaultConfig).
+  // The places state it (StatedConfig), where that fits; else the choice of a
+  // compiler without a model (KernelSimulator::DefaultConfig).
   hlo::KernelConfig config;
+  // The places state a configuration that does not fit.
+  bool states_no_tile_of_its_own = false;
   // How often a run of the module runs one of them.
   double executions = 0;
   // The instructions of the fused module that are these kernels.

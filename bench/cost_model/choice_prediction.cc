@@ -24,6 +24,7 @@ absl::StatusOr<ChoicePrediction> PredictChoices(
   for (const float value : time.values) {
     prediction.ns.push_back(std::exp(static_cast<double>(value)));
   }
+  prediction.deviations.assign(time.deviations.begin(), time.deviations.end());
   return prediction;
 }
 

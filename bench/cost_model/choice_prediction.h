@@ -14,10 +14,13 @@ namespace hone::bench {
 // The predictions of a model for the choices of a kernel: its tiles or
 // schedules. Both [choices].
 struct ChoicePrediction {
-  // In the order of times: of learned models the head that ranks.
+  // In the order of times: of learned models the score that ranks.
   std::vector<double> order;
   // Nanoseconds.
   std::vector<double> ns;
+  // The standard deviations that the logarithms of `ns` are expected to have
+  // from the truth; empty for models that do not say.
+  std::vector<double> deviations = {};
 };
 
 // Returns the predictions of a model that only predicts times.

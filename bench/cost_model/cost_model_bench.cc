@@ -88,7 +88,9 @@ constexpr Measure kMeasures[] = {{"tile APE", &TpuErrors::ape},
                                  {"tile tau", &TpuErrors::tile_tau},
                                  {"fusion MAPE", &TpuErrors::mape},
                                  {"MAPE from 5 us", &TpuErrors::long_mape},
-                                 {"time tau", &TpuErrors::time_tau}};
+                                 {"time tau", &TpuErrors::time_tau},
+                                 {"within 1 deviation", &TpuErrors::within_one},
+                                 {"within 2", &TpuErrors::within_two}};
 constexpr size_t kMeasureCount = std::size(kMeasures);
 
 Json ToJson(const TpuErrors& errors) {
@@ -107,14 +109,15 @@ class Table {
     for (const Measure& measure : kMeasures) {
       out_ << " " << measure.name << ": learned | analytical |";
     }
-    out_ << "\n|---|---|---|";
+    out_ << " tile APE: default |\n|---|---|---|---|";
     for (size_t i = 0; i < 2 * kMeasureCount; ++i) out_ << "---|";
     out_ << "\n";
   }
 
-  // Adds a program: errors of each learned model, and of the analytical one.
+  // Adds a program: errors of each learned model, of the analytical one, and of
+  // the default tiles.
   void Add(const TimedProgram& program, const std::vector<TpuErrors>& learned,
-           const TpuErrors& analytical) {
+           const TpuErrors& analytical, double default_ape) {
     size_t tiles = 0;
     for (const TimedTiles& kernel : program.kernels) tiles += kernel.ns.size();
     out_ << absl::StrFormat("| %s | %d | %d |", program.program.name,
@@ -129,7 +132,8 @@ class Table {
       analytical_[m].Add(analytical.*of);
       Cells(seeds.Mean(), analytical.*of);
     }
-    out_ << "\n" << std::flush;
+    default_ape_.Add(default_ape);
+    out_ << absl::StrFormat(" %.2f |\n", default_ape) << std::flush;
     Json models = Json::array();
     for (const TpuErrors& errors : learned) models.push_back(ToJson(errors));
     programs_.push_back({{"program", program.program.name},
@@ -137,7 +141,8 @@ class Table {
                          {"kernels", program.kernels.size()},
                          {"tiles", tiles},
                          {"learned", std::move(models)},
-                         {"analytical", ToJson(analytical)}});
+                         {"analytical", ToJson(analytical)},
+                         {"default tile APE", default_ape}});
   }
 
   // Adds rows over all programs; returns everything.
@@ -176,12 +181,15 @@ class Table {
       Cells(over_seeds.Mean(), analytical);
       row[kMeasures[m].name] = {{"learned", seeds}, {"analytical", analytical}};
     }
-    out_ << "\n";
+    const double default_ape = (default_ape_.*mean)();
+    out_ << absl::StrFormat(" %.2f |\n", default_ape);
+    row["default tile APE"] = default_ape;
     summary[name] = std::move(row);
   }
 
   std::vector<Columns> learned_;
   Columns analytical_;
+  Column default_ape_;
   std::ostream& out_;
   Json programs_ = Json::array();
 };
@@ -246,6 +254,8 @@ absl::StatusOr<Json> RunCostModelBench(const CostModelBenchOptions& options,
       << " learned models, at most " << options.tiles
       << " tiles of a kernel; per cent\n\n";
   Table table(models.size(), out);
+  const costmodels::TpuConstants constants =
+      costmodels::FittedConstants(options.tpu);
   TimePlot plot;
   PredictionRates rates;
   int evaluated = 0;
@@ -256,7 +266,7 @@ absl::StatusOr<Json> RunCostModelBench(const CostModelBenchOptions& options,
         TimeTiles(program, tpu, options.tiles, options.seed, known));
     if (timed.kernels.empty()) continue;
     const std::vector<TilePrediction> analytical =
-        PredictTilesAnalytically(timed, tpu);
+        PredictTilesAnalytically(timed, tpu, constants);
     std::vector<TpuErrors> learned;
     for (const LearnedModel& model : models) {
       HONE_ASSIGN_OR_RETURN(const std::vector<TilePrediction> predictions,
@@ -264,7 +274,7 @@ absl::StatusOr<Json> RunCostModelBench(const CostModelBenchOptions& options,
       if (learned.empty()) plot.Add(timed, predictions, analytical);
       learned.push_back(ErrorsOf(timed, predictions));
     }
-    table.Add(timed, learned, ErrorsOf(timed, analytical));
+    table.Add(timed, learned, ErrorsOf(timed, analytical), DefaultApe(timed));
     rates.Add(timed);
     ++evaluated;
   }

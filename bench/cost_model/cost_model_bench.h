@@ -20,8 +20,8 @@ struct CostModelBenchOptions {
   // they predict; empty: none.
   std::string refine;
   int64_t refine_samples = 1000;
-  // A data file of whose kernels, if a model may have learned from them, those
-  // that are predicted are free; empty: none are left out.
+  // A data file: kernels equal to one of it that models may have learned from
+  // are left out; empty: none.
   std::string leave_out;
   // The split whose test families are predicted (ReadFamilySplit).
   std::string split = "bench/data/cost_model/tpu_split.json";

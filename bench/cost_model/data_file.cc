@@ -4,16 +4,17 @@
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <system_error>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/status_macros.h"
-#include "hlo/read_module.h"
 
 namespace hone::bench {
 namespace {
@@ -27,7 +28,9 @@ absl::Status SystemError(const std::string& path, absl::string_view what) {
 absl::StatusOr<int64_t> WholeLineBytes(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return 0;
-  HONE_ASSIGN_OR_RETURN(const std::string bytes, hlo::ReadFileBytes(path));
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  if (!file) return SystemError(path, "read");
   const size_t last = bytes.rfind('\n');
   const size_t end = last == std::string::npos ? 0 : last + 1;
   const absl::string_view rest = absl::string_view(bytes).substr(end);
@@ -50,6 +53,10 @@ absl::StatusOr<DataFile> DataFile::Open(const std::string& path) {
       open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file < 0) return SystemError(path, "written");
   DataFile lines(path, file);
+  if (flock(file, LOCK_EX | LOCK_NB) != 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, ": is being written by another process"));
+  }
   if (ftruncate(file, bytes) != 0) return SystemError(path, "cut");
   return lines;
 }
@@ -60,11 +67,17 @@ DataFile::~DataFile() {
 
 absl::Status DataFile::Add(std::string line) {
   line.push_back('\n');
+  const off_t before = lseek(file_, 0, SEEK_END);
   absl::string_view rest = line;
   while (!rest.empty()) {
     const ssize_t written = write(file_, rest.data(), rest.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return SystemError(path_, "written");
+    if (written < 0) {
+      const absl::Status error = SystemError(path_, "written");
+      // All of it or nothing; where that fails, too, the error says enough.
+      (void)!ftruncate(file_, before);
+      return error;
+    }
     rest.remove_prefix(static_cast<size_t>(written));
   }
   return absl::OkStatus();
@@ -80,16 +93,21 @@ absl::Status ReadDataFile(
     const std::string& path, absl::string_view expected,
     const std::function<absl::Status(absl::string_view line,
                                      absl::string_view where)>& use) {
+  std::error_code error;
   std::ifstream file(path);
-  if (!file) {
+  if (!file || std::filesystem::is_directory(path, error)) {
     return absl::NotFoundError(
         absl::StrCat(path, ": cannot be read, expected ", expected));
   }
   std::string line;
   for (int64_t number = 1; std::getline(file, line); ++number) {
-    // An end of file that ends no line.
-    if (file.eof()) break;
+    // What an interrupted run left, unless only its end is missing.
+    if (file.eof() && !nlohmann::json::accept(line)) break;
     HONE_RETURN_IF_ERROR(use(line, absl::StrCat(path, ":", number)));
+  }
+  if (file.bad()) {
+    return absl::DataLossError(
+        absl::StrCat(path, ": cannot be read to its end"));
   }
   return absl::OkStatus();
 }

@@ -17,7 +17,8 @@ class DataFile {
  public:
   // Opens a file, or makes one. What an interrupted run left after the last
   // whole line is cut off, so read first whether it is a file of such lines
-  // (HasLines). Errors: InvalidArgument if it cannot be written.
+  // (HasLines). Errors: InvalidArgument if it cannot be written;
+  // FailedPrecondition while another process does.
   static absl::StatusOr<DataFile> Open(const std::string& path);
 
   DataFile(DataFile&& other) noexcept
@@ -26,7 +27,8 @@ class DataFile {
   DataFile& operator=(const DataFile&) = delete;
   ~DataFile();
 
-  // Appends a line, given without its end.
+  // Appends a line, given without its end, or several. All of it or nothing,
+  // unless the process is killed meanwhile.
   absl::Status Add(std::string line);
 
  private:
@@ -39,8 +41,8 @@ class DataFile {
 // Returns true if there is a file of that path with at least a byte.
 bool HasLines(const std::string& path);
 
-// Calls `use` for each whole line of a file, in order, with "FILE:LINE". What
-// an interrupted run left after the last one is ignored. Errors: NotFound if
+// Calls `use` for each line of a file, in order, with "FILE:LINE". What an
+// interrupted run left of one at the end is ignored. Errors: NotFound if
 // the file cannot be read: "PATH: cannot be read, expected EXPECTED"; those of
 // `use`.
 absl::Status ReadDataFile(

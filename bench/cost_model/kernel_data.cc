@@ -6,6 +6,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include <nlohmann/json.hpp>
 
@@ -15,6 +16,7 @@
 #include "bench/json_file.h"
 #include "costmodels/loop_features.h"
 #include "costmodels/loop_work.h"
+#include "hlo/inference/verifier.h"
 #include "hlo/text/parser.h"
 #include "loops/lowering/lowering.h"
 #include "loops/transforms/script.h"
@@ -102,12 +104,22 @@ absl::StatusOr<KernelSplit> KernelSplit::Read(const std::string& split) {
   }
   const nlohmann::ordered_json& parts = json[name];
   const std::string where = absl::StrCat(path, ": ", name);
+  for (const auto& [key, value] : parts.items()) {
+    if (key == "validation" || key == "test" || key == "seed") continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        where, ": '", key, "', expected validation, test or seed"));
+  }
   KernelSplit result;
   HONE_RETURN_IF_ERROR(ReadPart(parts, where, "validation",
                                 result.validation_families_,
                                 result.validation_share_));
   HONE_RETURN_IF_ERROR(ReadPart(parts, where, "test", result.test_families_,
                                 result.test_share_));
+  if (result.validation_share_ + result.test_share_ > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(where, ": shares of ", result.validation_share_, " and ",
+                     result.test_share_, ", expected a sum of at most 1"));
+  }
   if (parts.contains("seed")) {
     if (!parts["seed"].is_number_unsigned()) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -160,6 +172,7 @@ absl::StatusOr<KernelGroup> MakeKernelGroup(const KernelSamples& samples,
                                             bool with_graphs) {
   HONE_ASSIGN_OR_RETURN(const hlo::Module module,
                         hlo::ParseHloText(samples.kernel.module));
+  HONE_RETURN_IF_ERROR(hlo::VerifyModule(module));
   HONE_ASSIGN_OR_RETURN(const loops::Program lowered,
                         loops::LowerToProgram(module));
   const loops::Machine& machine = samples.device.machine;
@@ -223,9 +236,10 @@ void WriteFeatureTable(const std::vector<KernelGroup>& groups,
   for (const KernelGroup& group : groups) {
     for (const ScheduleFeatures& schedule : group.schedules) {
       out << KernelPartName(group.part) << "," << group.kernel.family << ","
-          << group.kernel.name << "," << absl::StrCat(schedule.log_time) << ","
-          << absl::StrCat(schedule.roofline_ns) << ","
-          << absl::StrJoin(schedule.config, ",") << "\n";
+          << group.kernel.name << ","
+          << absl::StrFormat("%.17g,%.17g", schedule.log_time,
+                             schedule.roofline_ns)
+          << "," << absl::StrJoin(schedule.config, ",") << "\n";
     }
   }
 }

@@ -52,7 +52,7 @@ struct ScheduleFeatures {
   // paired ratio, or of the least sample if the pairs disagree.
   double log_time = 0;
   // The standard deviation that the pairs say the logarithm has from that of
-  // another measurement: as if of three pairs, as the fewest are.
+  // the true time: as if of three pairs, as the fewest are.
   double deviation = 0;
   // The time by costmodels/loop_roofline.h, at the calibrated speed.
   double roofline_ns = 0;

@@ -45,8 +45,9 @@ absl::StatusOr<std::vector<SchedulePrediction>> PredictSchedules(
 std::vector<SchedulePrediction> PredictByRoofline(
     absl::Span<const KernelGroup* const> kernels);
 
-// Draws what measuring the kernels again might have found, by the deviations of
-// their times: no model can be expected to be closer to the times.
+// Draws times by the deviations of the measured ones: what a model would say
+// that is wrong by as much as measurements are. None can be expected to be
+// closer.
 std::vector<SchedulePrediction> MeasureAgain(
     absl::Span<const KernelGroup* const> kernels, uint64_t seed);
 

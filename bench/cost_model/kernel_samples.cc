@@ -67,8 +67,9 @@ loops::Machine ReadMachine(MemberReader& read, const Json& json) {
   machine.l1_bytes = read.Count(json, "l1_bytes", kMostBytes);
   machine.l2_bytes = read.Count(json, "l2_bytes", kMostBytes);
   machine.l3_bytes = read.Count(json, "l3_bytes", kMostBytes);
-  machine.cache_line_bytes = read.Count(json, "cache_line_bytes", 1 << 16);
-  machine.vector_bytes = read.Count(json, "vector_bytes", 1 << 16);
+  machine.cache_line_bytes =
+      read.Count(json, "cache_line_bytes", 1 << 16, /*least=*/1);
+  machine.vector_bytes = read.Count(json, "vector_bytes", 1 << 16, /*least=*/1);
   machine.vector_registers = read.Count(json, "vector_registers", 1 << 16);
   machine.has_bf16_dot = read.Flag(json, "has_bf16_dot");
   machine.has_integer_dot = read.Flag(json, "has_integer_dot");

@@ -54,14 +54,14 @@ class MemberReader {
     return least;
   }
   int64_t Count(const nlohmann::ordered_json& object, const char* key,
-                int64_t most) {
+                int64_t most, int64_t least = 0) {
     const nlohmann::ordered_json& value = Member(object, key);
     if (value.is_number_integer()) {
       const auto count = value.get<int64_t>();
-      if (count >= 0 && count <= most) return count;
+      if (count >= least && count <= most) return count;
     }
-    Fail(key, absl::StrCat("is no whole number from 0 to ", most));
-    return 0;
+    Fail(key, absl::StrCat("is no whole number from ", least, " to ", most));
+    return least;
   }
   const nlohmann::ordered_json& List(const nlohmann::ordered_json& object,
                                      const char* key) {

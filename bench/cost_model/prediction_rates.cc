@@ -26,7 +26,7 @@ constexpr size_t kConfigs = 16;
 constexpr int kRounds = 5;
 constexpr size_t kSingles = 200;
 
-// The time of the next round.
+// Measures the time since it was made.
 class Timer {
  public:
   double Seconds() const {

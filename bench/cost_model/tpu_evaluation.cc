@@ -15,7 +15,6 @@
 #include "base/status_macros.h"
 #include "costmodels/kernel_graph.h"
 #include "costmodels/tile_features.h"
-#include "costmodels/tpu_analytical.h"
 #include "hlo/analysis/fingerprint.h"
 #include "hlo/tiles/tile_space.h"
 #include "tuning/tasks/tile_surrogate.h"
@@ -49,6 +48,15 @@ std::vector<int64_t> Draw(int64_t of, int64_t count, Rng& rng) {
   numbers.assign(drawn.begin(), drawn.end());
   std::sort(numbers.begin(), numbers.end());
   return numbers;
+}
+
+// Per cent; NaN of none.
+double ShareAtMost(double limit, const std::vector<double>& values) {
+  return 100 *
+         static_cast<double>(
+             std::count_if(values.begin(), values.end(),
+                           [limit](double value) { return value <= limit; })) /
+         static_cast<double>(values.size());
 }
 
 TimedTiles TimeKernel(const backends::TpuKernel& kernel,
@@ -101,6 +109,7 @@ TpuErrors ErrorsOf(const TimedProgram& program,
   double best = 0;
   double program_ns = 0;
   double predicted_program_ns = 0;
+  std::vector<double> errors_in_deviations;
   for (size_t k = 0; k < program.kernels.size(); ++k) {
     const TimedTiles& kernel = program.kernels[k];
     const PredictedChoices choices = {kernel.ns, predictions[k].order};
@@ -116,6 +125,11 @@ TpuErrors ErrorsOf(const TimedProgram& program,
       best_of_five += least * (1 + slowdown);
       times.push_back(kernel.ns[0]);
       predicted.push_back(predictions[k].ns[0]);
+      if (!predictions[k].deviations.empty()) {
+        errors_in_deviations.push_back(
+            std::abs(std::log(predictions[k].ns[0] / kernel.ns[0])) /
+            predictions[k].deviations[0]);
+      }
       if (kernel.ns[0] >= kLongNs) {
         long_times.push_back(kernel.ns[0]);
         long_predicted.push_back(predictions[k].ns[0]);
@@ -129,7 +143,22 @@ TpuErrors ErrorsOf(const TimedProgram& program,
           .long_mape = MeanAbsolutePercentageError(long_times, long_predicted),
           .program = 100 * std::abs(predicted_program_ns / program_ns - 1),
           .tile_tau = Mean(taus),
-          .time_tau = KendallTau(times, predicted)};
+          .time_tau = KendallTau(times, predicted),
+          .within_one = ShareAtMost(1, errors_in_deviations),
+          .within_two = ShareAtMost(2, errors_in_deviations)};
+}
+
+double DefaultApe(const TimedProgram& program) {
+  std::vector<PredictedChoices> sets;
+  for (const TimedTiles& kernel : program.kernels) {
+    // The default is liked best.
+    std::vector<double> order(kernel.ns.size(), 1);
+    order[0] = 0;
+    for (int64_t i = 0; i < kernel.instances; ++i) {
+      sets.push_back({kernel.ns, order});
+    }
+  }
+  return SelectionApe(sets);
 }
 
 absl::StatusOr<std::vector<TilePrediction>> PredictTiles(
@@ -157,10 +186,12 @@ absl::StatusOr<std::vector<TilePrediction>> PredictTiles(
 }
 
 std::vector<TilePrediction> PredictTilesAnalytically(
-    const TimedProgram& program, const backends::Tpu& tpu) {
+    const TimedProgram& program, const backends::Tpu& tpu,
+    const costmodels::TpuConstants& constants) {
   std::vector<TilePrediction> predictions;
   for (const TimedTiles& kernel : program.kernels) {
-    const costmodels::TpuAnalytical model(*kernel.kernel, tuning::PeaksOf(tpu));
+    const costmodels::TpuAnalytical model(*kernel.kernel, tuning::PeaksOf(tpu),
+                                          constants);
     std::vector<double> ns;
     for (const hlo::KernelConfig& config : kernel.configs) {
       ns.push_back(model.PredictNs(config));

@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "bench/cost_model/choice_prediction.h"
 #include "bench/cost_model/tpu_programs.h"
+#include "costmodels/tpu_analytical.h"
 #include "hlo/tiles/kernel_config.h"
 #include "hlo/tiles/tiled_kernel.h"
 #include "learning/cost/cost_predictor.h"
@@ -68,6 +69,10 @@ struct TpuErrors {
   // times of the kernels.
   double tile_tau = 0;
   double time_tau = 0;
+  // The kernels whose time with the default configuration lies within one and
+  // two of the deviations that the model expects; NaN if it does not say.
+  double within_one = 0;
+  double within_two = 0;
 };
 
 // `predictions` are of the program's kernels, in order. Each instance of a
@@ -75,14 +80,19 @@ struct TpuErrors {
 TpuErrors ErrorsOf(const TimedProgram& program,
                    absl::Span<const TilePrediction> predictions);
 
+// Returns the tile APE of leaving all kernels their default configurations, per
+// cent.
+double DefaultApe(const TimedProgram& program);
+
 // Predicts by a learned model of tuning::TpuCostSpec.
 absl::StatusOr<std::vector<TilePrediction>> PredictTiles(
     const TimedProgram& program, const backends::Tpu& tpu,
     const learning::CostPredictor& model);
 
-// Predicts by the analytical model (costmodels/tpu_analytical.h) of the TPU.
+// Predicts by the analytical model of the TPU.
 std::vector<TilePrediction> PredictTilesAnalytically(
-    const TimedProgram& program, const backends::Tpu& tpu);
+    const TimedProgram& program, const backends::Tpu& tpu,
+    const costmodels::TpuConstants& constants);
 
 }  // namespace hone::bench
 

@@ -43,7 +43,7 @@ absl::Status AddFamilies(const Json& lists, const char* key,
   for (const Json& family : *list) {
     if (!family.is_string()) {
       return absl::InvalidArgumentError(
-          absl::StrCat(where, ": '", key, "' has ", family.dump(),
+          absl::StrCat(where, ": '", key, "' has a ", family.type_name(),
                        ", expected names of families"));
     }
     families.insert(family.get<std::string>());

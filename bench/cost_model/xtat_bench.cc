@@ -55,8 +55,10 @@ constexpr absl::string_view kAnalytical = "analytical";
 
 // All tiles of a kernel, the one first that the analytical model likes best.
 std::vector<space::Candidate> ByAnalyticalTime(
-    const tuning::TileProblem& problem, const backends::Tpu& tpu) {
-  const costmodels::TpuAnalytical model(problem.tiled(), tuning::PeaksOf(tpu));
+    const tuning::TileProblem& problem, const backends::Tpu& tpu,
+    const costmodels::TpuConstants& constants) {
+  const costmodels::TpuAnalytical model(problem.tiled(), tuning::PeaksOf(tpu),
+                                        constants);
   const hlo::TileSpace space(problem.tiled());
   std::vector<std::pair<double, space::Candidate>> judged;
   for (int64_t i = 0; i < space.tile_count(); ++i) {
@@ -221,7 +223,11 @@ class XtatBench {
                             const std::string& optimizer, size_t seed) const {
     const int64_t budget = options_.budgets.back();
     if (optimizer == kAnalytical) {
-      return MeasureInOrder(problem, ByAnalyticalTime(problem, tpu), budget);
+      return MeasureInOrder(
+          problem,
+          ByAnalyticalTime(problem, tpu,
+                           costmodels::FittedConstants(options_.tpu)),
+          budget);
     }
     HONE_ASSIGN_OR_RETURN(
         const auto search,

@@ -22,8 +22,8 @@ struct XtatFusionBenchOptions : SearchComparisonOptions {
   // Measurements of each kernel's tiles, for the best decision of each search;
   // 0: none, fusion alone.
   int64_t tile_budget = 16;
-  // Kernels with more tiles keep the best that a search finds, where all are to
-  // be tried.
+  // Kernels with more tiles are not tried in full: they count with the best
+  // that the search finds.
   int64_t tiles = 4096;
 };
 

@@ -119,6 +119,10 @@ class Inliner {
       ComputationId callee, absl::Span<const InstructionId> arguments,
       int depth) {
     if (depth > kMaxDepth) return Refuse("fusions nest too deep", kMaxDepth);
+    // Also of computations that add no instruction.
+    if (++inlined_ > kMaxKernelInstructions) {
+      return Refuse("is too large", kMaxKernelInstructions);
+    }
     const Computation& source = module_.computation(callee);
     IdMap<InstructionId> copies(kNoInstruction);
     for (const InstructionId id : source.PostOrder()) {
@@ -173,6 +177,7 @@ class Inliner {
   const Module& module_;
   Computation& target_;
   const std::string kernel_;
+  int64_t inlined_ = 0;  // computations
 };
 
 // Removes what the root does not need.

@@ -194,30 +194,32 @@ void TiledKernel::FindResults() {
 void TiledKernel::FindSideReductions() {
   if (primary_ == kNoInstruction) return;
   domain_ = primary_;
-  if (hero_ != kNoInstruction &&
-      computation()[hero_].opcode() == Opcode::kReduce) {
-    domain_ = computation()[hero_].operand(0);
-  }
-  const Shape* const domain = TiledShape(computation()[domain_]);
-  if (domain == nullptr) return;
   IdMap<bool> needed;
   needed[primary_] = true;
   for (auto it = instructions_.rbegin(); it != instructions_.rend(); ++it) {
+    if (!needed.at(*it)) continue;
     const Instruction& instruction = computation()[*it];
-    if (needed.at(*it)) {
-      for (const InstructionId operand : instruction.operands()) {
-        needed[operand] = true;
-      }
-      continue;
+    for (const InstructionId operand : instruction.operands()) {
+      needed[operand] = true;
     }
-    if (instruction.opcode() != Opcode::kReduce || heroes_.at(*it) ||
+    // The primary result may need another hero than the largest.
+    if (heroes_.at(*it) && instruction.opcode() == Opcode::kReduce) {
+      domain_ = instruction.operand(0);
+    }
+  }
+  const Shape* const domain = TiledShape(computation()[domain_]);
+  if (domain == nullptr) return;
+  for (const InstructionId id : instructions_) {
+    const Instruction& instruction = computation()[id];
+    if (needed.at(id)) continue;
+    if (instruction.opcode() != Opcode::kReduce || heroes_.at(id) ||
         instruction.operand_count() == 0 ||
         TiledShape(instruction) == nullptr) {
       continue;
     }
     const Shape* const operand =
         TiledShape(computation()[instruction.operand(0)]);
-    side_[*it] =
+    side_[id] =
         operand != nullptr && operand->dimensions() == domain->dimensions();
   }
 }

@@ -53,7 +53,7 @@ std::vector<Part> Parts(absl::Span<const CostQuery> queries, CostJoin join,
     const space::Observation* const graph = queries[i].graph;
     const size_t size = graph->node_kinds.size();
     const size_t added = join == CostJoin::kLate && graph == last ? 0 : size;
-    if (parts.empty() || nodes + added > most.nodes ||
+    if (parts.empty() || (added > 0 && nodes + added > most.nodes) ||
         parts.back().size() >= most.samples) {
       parts.emplace_back();
       nodes = size;

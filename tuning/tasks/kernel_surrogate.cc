@@ -46,6 +46,9 @@ constexpr size_t kMeasuredFirst = 12;
 // The most that a measurement differs from the default's, as a logarithm of
 // their ratio: by how much a bad schedule is worse is of no interest.
 constexpr double kMostDifference = 0.4;
+// The programs, the best ones, whose residuals correct the scores: their number
+// counts by its third power.
+constexpr size_t kMostResiduals = 512;
 // The prior of the slope, which is 1: so many squared units of the score.
 constexpr double kSlopePrior = 0.02;
 constexpr double kLeastSlope = 0.2;
@@ -265,7 +268,8 @@ class KernelSurrogate final : public space::Surrogate {
     Correction correction;
     correction.slope = std::clamp(products / squares, kLeastSlope, 1.0);
     std::vector<ResidualProcess::Sample> samples;
-    for (size_t i = 0; i < scores.size(); ++i) {
+    for (const auto& [cost, i] : ranked_) {
+      if (samples.size() == kMostResiduals) break;
       samples.push_back(
           {features[i]->config, truth[i] - correction.slope * predicted[i]});
     }

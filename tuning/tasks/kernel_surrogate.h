@@ -12,7 +12,7 @@ namespace hone::tuning {
 // Returns the model of `problem` by a copy of `model`, which has
 // KernelCostSpec's heads; `problem` outlives it.
 //
-// A cost is what the head `schedule` says of the program, corrected by what
+// A cost is the score of the program (schedule_scores.h), corrected by what
 // measurements of similar programs say (residual_process.h): a model that
 // errs about one schedule errs about those like it, and a search for the best
 // prediction finds just those. Equal programs have equal costs. Trials that

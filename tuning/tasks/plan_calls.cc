@@ -6,9 +6,11 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 
+#include "graphs/trip_counts.h"
 #include "hlo/analysis/stated_trip_count.h"
 
 namespace hone::tuning {
@@ -33,7 +35,8 @@ std::optional<double> ComparedConstant(const hlo::Computation& condition) {
   return std::nullopt;
 }
 
-// By the name of the body, which plans keep.
+// By the name of the body, which plans keep. `module` states the counts that
+// can be found.
 absl::flat_hash_map<std::string, double> TripCounts(const hlo::Module& module) {
   absl::flat_hash_map<std::string, double> counts;
   for (const hlo::Computation& computation : module.computations()) {
@@ -52,18 +55,47 @@ absl::flat_hash_map<std::string, double> TripCounts(const hlo::Module& module) {
 class CallCounter {
  public:
   CallCounter(const hlo::Module& module, const loops::ModulePlan& plan)
-      : plan_(plan), trips_(TripCounts(module)), calls_(plan.kernels.size()) {}
+      : plan_(plan),
+        trips_(TripCounts(graphs::WithTripCounts(module))),
+        calls_(plan.kernels.size()),
+        times_(plan.functions.size()),
+        ordered_(plan.functions.size()) {}
 
   std::vector<double> Count() {
-    Visit(plan_.entry, 1);
+    Order(plan_.entry);
+    times_[static_cast<size_t>(plan_.entry)] = 1;
+    for (auto it = order_.rbegin(); it != order_.rend(); ++it) AddCalls(*it);
     return std::move(calls_);
   }
 
  private:
-  // Functions call no function that calls them.
-  void Visit(int32_t function, double times) {
-    for (const loops::PlanStep& step :
-         plan_.functions[static_cast<size_t>(function)].steps) {
+  void Call(int32_t function, double times) {
+    times_[static_cast<size_t>(function)] += times;
+  }
+
+  // Lists a function after all that it calls, each once, as many callers may
+  // share one. No function calls one that calls it.
+  void Order(int32_t function) {
+    const auto index = static_cast<size_t>(function);
+    if (ordered_[index]) return;
+    ordered_[index] = true;
+    for (const loops::PlanStep& step : plan_.functions[index].steps) {
+      if (const auto* loop = std::get_if<loops::WhileStep>(&step)) {
+        Order(loop->condition);
+        Order(loop->body);
+      } else if (const auto* branch =
+                     std::get_if<loops::ConditionalStep>(&step)) {
+        for (int32_t each : branch->branches) Order(each);
+      }
+    }
+    order_.push_back(function);
+  }
+
+  // Adds what a function calls in all of its calls, which are known.
+  void AddCalls(int32_t function) {
+    const auto index = static_cast<size_t>(function);
+    const double times = times_[index];
+    for (const loops::PlanStep& step : plan_.functions[index].steps) {
       if (const auto* kernel = std::get_if<loops::KernelStep>(&step)) {
         calls_[static_cast<size_t>(kernel->kernel)] += times;
       } else if (const auto* loop = std::get_if<loops::WhileStep>(&step)) {
@@ -72,12 +104,12 @@ class CallCounter {
         const auto stated = trips_.find(body);
         const double trips =
             stated == trips_.end() ? kUnknownTripCount : stated->second;
-        Visit(loop->condition, times * (trips + 1));
-        Visit(loop->body, times * trips);
+        Call(loop->condition, times * (trips + 1));
+        Call(loop->body, times * trips);
       } else if (const auto* branch =
                      std::get_if<loops::ConditionalStep>(&step)) {
         for (int32_t each : branch->branches) {
-          Visit(each, times / static_cast<double>(branch->branches.size()));
+          Call(each, times / static_cast<double>(branch->branches.size()));
         }
       }
     }
@@ -85,7 +117,10 @@ class CallCounter {
 
   const loops::ModulePlan& plan_;
   const absl::flat_hash_map<std::string, double> trips_;
-  std::vector<double> calls_;
+  std::vector<double> calls_;  // [kernels]
+  std::vector<double> times_;  // [functions]
+  std::vector<bool> ordered_;  // [functions]
+  std::vector<int32_t> order_;
 };
 
 }  // namespace

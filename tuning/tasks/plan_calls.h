@@ -9,10 +9,10 @@
 namespace hone::tuning {
 
 // Returns how often each kernel of the plan of `module` runs in one call of the
-// module: [kernels]. A while runs as often as its known_trip_count says, else
-// as often as the constant that its condition compares with, else
-// kUnknownTripCount times; each branch of a conditional counts as an equal
-// share.
+// module: [kernels]. A while runs as often as its known_trip_count or its
+// counter says (graphs/trip_counts.h), else as often as the constant that its
+// condition compares with, else kUnknownTripCount times; each branch of a
+// conditional counts as an equal share.
 std::vector<double> CallsOfKernels(const hlo::Module& module,
                                    const loops::ModulePlan& plan);
 

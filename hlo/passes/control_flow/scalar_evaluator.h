@@ -25,6 +25,8 @@ class ScalarEvaluator {
 
   // The value of `id`; nullopt if it is not known.
   std::optional<Literal> Value(InstructionId id) { return Value(id, 0); }
+  // The number of instructions that it has looked at.
+  int64_t visited() const { return static_cast<int64_t>(values_.size()); }
 
  private:
   std::optional<Literal> Value(InstructionId id, int depth);

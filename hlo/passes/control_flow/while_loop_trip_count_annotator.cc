@@ -21,6 +21,7 @@
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
 
+#include "hlo/analysis/backend_config.h"
 #include "hlo/passes/control_flow/while_trip_count.h"
 #include "hlo/passes/registry.h"
 #include "hlo/passes/rule_pass.h"
@@ -52,23 +53,10 @@ Json Annotation(const CountedLoop& loop) {
   return json;
 }
 
-// `config` as an object; null if it is none, or nests too deep to be a config,
-// because values are copied and printed recursively.
-Json ReadConfig(const std::string& config) {
-  constexpr int kMaxLevels = 64;
-  bool is_too_deep = false;
-  const auto keep = [&](int level, Json::parse_event_t, const Json&) {
-    is_too_deep |= level > kMaxLevels;
-    return !is_too_deep;
-  };
-  Json json = Json::parse(config, keep, /*allow_exceptions=*/false);
-  return json.is_object() && !is_too_deep ? json : Json();
-}
-
 // `config` with `annotation`; nullopt if it stays as it is.
 std::optional<std::string> Annotated(const std::string& config,
                                      const Json& annotation) {
-  const Json before = ReadConfig(config);
+  const Json before = ParseBackendConfig(config);
   if (!before.contains(kTripCount)) return std::nullopt;
   Json after = before;
   after.update(annotation);

@@ -27,16 +27,21 @@ Elements KnownElements(const Computation& computation, InstructionId tuple,
   return elements;
 }
 
-// Returns true if the loop goes on; nullopt if that is not known.
+// Returns true if the loop goes on; nullopt if that is not known. Adds the
+// instructions that it looked at.
 std::optional<bool> GoesOn(const Module& module, const Computation& condition,
-                           const Elements& elements) {
+                           const Elements& elements,
+                           int64_t* visited = nullptr) {
   ScalarEvaluator evaluator(module, condition, elements);
   const std::optional<Literal> value = evaluator.Value(condition.root());
+  if (visited != nullptr) *visited += evaluator.visited();
   if (!value.has_value()) return std::nullopt;
   return value->AsInt(0) != 0;
 }
 
 constexpr int64_t kMaxSimulatedRounds = 128;
+// Of all rounds: a counter takes few instructions.
+constexpr int64_t kMaxSimulatedInstructions = 1 << 14;
 
 // The tuple element that the condition reads; nullopt unless it is the only
 // one.
@@ -134,14 +139,19 @@ std::optional<int64_t> SimulateTripCount(const Module& module,
                                          int32_t element, Literal value) {
   const InstructionId next =
       body[body.root()].operand(static_cast<size_t>(element));
-  for (int64_t round = 0; round <= kMaxSimulatedRounds; ++round) {
+  int64_t visited = 0;
+  for (int64_t round = 0;
+       round <= kMaxSimulatedRounds && visited <= kMaxSimulatedInstructions;
+       ++round) {
     Elements elements;
     elements.emplace(element, std::move(value));
-    const std::optional<bool> goes_on = GoesOn(module, condition, elements);
+    const std::optional<bool> goes_on =
+        GoesOn(module, condition, elements, &visited);
     if (!goes_on.has_value()) return std::nullopt;
     if (!*goes_on) return round;
     ScalarEvaluator inside(module, body, elements);
     std::optional<Literal> after = inside.Value(next);
+    visited += inside.visited();
     if (!after.has_value()) return std::nullopt;
     value = *std::move(after);
   }

@@ -33,7 +33,8 @@ struct CountedLoop {
 };
 
 // The while `id` as a counted loop. Progressions that go up from init ≥ 0 to a
-// constant limit are solved; other counters are run, up to 128 iterations.
+// constant limit are solved; other counters are run, up to 128 iterations and
+// some thousand instructions.
 // Nullopt when the loop is of another form, runs longer or overflows.
 std::optional<CountedLoop> FindCountedLoop(const Module& module,
                                            const Computation& computation,

@@ -29,6 +29,7 @@ TEST(ChoicePrediction, TheHeadsOfAModelRankAndTime) {
   EXPECT_EQ(prediction->order, (std::vector<double>{-2, -0.5, -4}));
   EXPECT_EQ(prediction->ns,
             (std::vector<double>{std::exp(2), std::exp(0.5), std::exp(4)}));
+  EXPECT_EQ(prediction->deviations.size(), 3);
 }
 
 TEST(ChoicePrediction, ModelsOfTimesOrderByThem) {

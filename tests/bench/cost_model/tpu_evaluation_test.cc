@@ -54,5 +54,30 @@ TEST(TpuEvaluation, TheFiveThatItLikesBestAreTried) {
   EXPECT_TRUE(std::isnan(errors.long_mape));
 }
 
+// The default tile is the first.
+TEST(TpuEvaluation, DefaultTilesCostWhatTheBestOnesSave) {
+  TimedProgram program;
+  program.kernels.push_back(Tiles(1, {8000, 4000, 5000}));
+  program.kernels.push_back(Tiles(3, {1000, 2000}));
+  EXPECT_NEAR(DefaultApe(program), 100 * 4000 / (4000 + 3 * 1000.0), 1e-9);
+}
+
+// Off by 3, 0.5 and 0.5 deviations.
+TEST(TpuEvaluation, TimesLieWithinTheDeviationsThatAreExpected) {
+  TimedProgram program;
+  program.kernels.push_back(Tiles(1, {1000}));
+  program.kernels.push_back(Tiles(2, {1000}));
+  const std::vector<TilePrediction> predictions = {
+      {.order = {1}, .ns = {1000 * std::exp(0.3)}, .deviations = {0.1}},
+      {.order = {1}, .ns = {1000 * std::exp(-0.1)}, .deviations = {0.2}}};
+  const TpuErrors errors = ErrorsOf(program, predictions);
+  EXPECT_NEAR(errors.within_one, 100 * 2 / 3.0, 1e-9);
+  EXPECT_NEAR(errors.within_two, 100 * 2 / 3.0, 1e-9);
+  EXPECT_TRUE(std::isnan(
+      ErrorsOf(program, std::vector<TilePrediction>{OrderedByTime({1000}),
+                                                    OrderedByTime({1000})})
+          .within_one));
+}
+
 }  // namespace
 }  // namespace hone::bench
