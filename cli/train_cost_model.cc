@@ -1,12 +1,14 @@
 #include "cli/train_cost_model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -157,11 +159,19 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   return kDone;
 }
 
-// Adds an option for a number above 0, or of at least 0.
+// Adds an option for a finite number of at least 0.
 void AddNumber(CLI::App& command, const std::string& name, double& value,
                const std::string& description) {
+  const auto error_of = [](const std::string& text) -> std::string {
+    double number = 0;
+    if (absl::SimpleAtod(text, &number) && std::isfinite(number) &&
+        number >= 0) {
+      return "";
+    }
+    return absl::StrCat("'", text, "', expected a number of 0 or more");
+  };
   command.add_option(name, value, description)
-      ->check(CLI::Range(0.0, std::numeric_limits<double>::max()))
+      ->check(CLI::Validator(error_of, "0 or more"))
       ->capture_default_str();
 }
 

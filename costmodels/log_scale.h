@@ -7,8 +7,9 @@
 namespace hone::costmodels {
 
 // Scales a magnitude that spans orders: ±log2(1+|value|) / doublings, within
-// -1 … 1.
+// -1 … 1. What is no number, by infinite windows, is as large as can be.
 inline float LogScale(double value, float doublings) {
+  if (std::isnan(value)) return 1;
   const auto scaled =
       static_cast<float>(std::log2(1 + std::abs(value))) / doublings;
   return std::copysign(std::min(scaled, 1.0F), static_cast<float>(value));

@@ -50,6 +50,17 @@ class SeparableSearch final : public Optimizer {
                        [](const Part& part) { return part.search->replays(); });
   }
 
+  // Parts that go on are worth more than an error of another.
+  absl::Status status() const override {
+    absl::Status first;
+    for (const Part& part : parts_) {
+      const absl::Status own = part.search->status();
+      if (own.ok()) return own;
+      if (first.ok()) first = own;
+    }
+    return first;
+  }
+
   std::vector<space::Candidate> Suggest(int32_t n) const override {
     std::vector<std::vector<space::Candidate>> proposals;
     // As many as every search has that is not at its end, so that a larger

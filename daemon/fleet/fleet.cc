@@ -414,6 +414,10 @@ absl::StatusOr<v1::Worker> Fleet::Release(absl::string_view worker_id) {
   CountQuarantined();
   WakeDeviceWaiters(it->second);
   for (const std::shared_ptr<Job>& job : queue_) WakeFor(*job);
+  // On probation none fits a job, but each may have its canary.
+  for (auto& [_, worker] : workers_) {
+    if (worker.machine == it->second.machine) EndWait(worker);
+  }
   return Describe(worker_id, it->second);
 }
 

@@ -41,6 +41,24 @@ TEST(CheckReport, AcceptsWhatAnswersTheRequest) {
   EXPECT_TRUE(CheckReport(Request(), Report()).ok());
 }
 
+// Kernels of 10^18 elements, whose worst tiles take a billion times as long.
+TEST(CheckReport, SimulatedTimesMayBeLong) {
+  KernelRequest request = Request();
+  request.form = KernelForm::kTpuKernel;
+  request.calibrate = false;
+  KernelReport report = Report();
+  report.calibration.reset();
+  report.candidates[0].samples_ns = {1e20};
+  report.candidates[0].ns = 1e20;
+  report.candidates[0].ratio = 1e9;
+  report.candidates[0].ratio_low = 1e9;
+  report.candidates[0].ratio_high = 1e9;
+  EXPECT_TRUE(CheckReport(request, report).ok());
+  report.candidates[0].samples_ns = {kInfinity};
+  report.candidates[0].ns = kInfinity;
+  EXPECT_FALSE(CheckReport(request, report).ok());
+}
+
 TEST(CheckReport, NamesTheFault) {
   const struct {
     std::function<void(KernelReport&)> change;

@@ -119,6 +119,14 @@ class CostModelTest(Scratch):
         self.one_line_error(
             hone("bench", "cost-model", "--kernels", data, "--tiles", 3), 2,
             "--kernels excludes --tiles")
+        self.one_line_error(
+            hone("bench", "cost-model", "--kernels", data, "--plots",
+                 self.folder), 2, "--kernels excludes --plots")
+        measured = data.read_bytes()
+        self.one_line_error(
+            hone("dataset", "kernel-features", data, "-o", data, "--split",
+                 f"{split}:manual"), 2, "are the same file")
+        self.assertEqual(data.read_bytes(), measured)
 
     def test_bad_input(self):
         train = ["train", "cost-model"]
@@ -135,6 +143,7 @@ class CostModelTest(Scratch):
                  "width is '5', expected a multiple of 16"),
                 (["synthetic", "--time=soon"],
                  "--time 'soon': expected a duration above 0"),
+                (["synthetic", "--learning-rate", "nan"], "--learning-rate"),
                 (["synthetic", "--epochs", "0"],
                  "'0', expected a whole number from 1"),
                 (["synthetic", "--from", self.folder / "none"],
@@ -143,8 +152,8 @@ class CostModelTest(Scratch):
             self.one_line_error(hone(*train, *arguments, "-o", weights), 2,
                                 expected)
         self.one_line_error(hone("train"), 2, "NAME is required, expected one "
-                            "of: go, partition, pass-order, placement, or "
-                            "cost-model")
+                            "of: go, partition, pass-order, placement, "
+                            "cost-model or cost-ensemble")
         text = self.write("text", "no weights")
         self.one_line_error(
             hone(*train, "synthetic", "-o", weights, "--from", text), 2,

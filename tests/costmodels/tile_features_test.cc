@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -245,6 +247,18 @@ ENTRY e {
   a = s8[1073741824,1073741824] parameter(0)
   ROOT n = s8[1073741824,1073741824] negate(a)
 })",
+                                 R"(HloModule infinite
+add {
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT r = f32[] add(x, y)
+}
+ENTRY e {
+  a = f32[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1] parameter(0)
+  z = f32[] constant(0)
+  ROOT w = f32[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1] reduce-window(a, z),
+    window={size=WINDOW pad=PADDING}, to_apply=add
+})",
                                  R"(HloModule pair
 ENTRY e {
   a = f32[64,64] parameter(0)
@@ -253,7 +267,14 @@ ENTRY e {
   ROOT r = (f32[64,64], f32[64,64], f32[64,64]) tuple(t, n, a)
 })"};
   Rng rng(7);
-  for (const char* const text : kernels) {
+  // Of 10^360 elements.
+  const std::string size = "1000000000000000000";
+  const std::string padding = "0_999999999999999999";
+  const std::vector<std::string> sizes(20, size), paddings(20, padding);
+  for (const char* const kernel : kernels) {
+    const std::string text = absl::StrReplaceAll(
+        kernel, {{"WINDOW", absl::StrJoin(sizes, "x")},
+                 {"PADDING", absl::StrJoin(paddings, "x")}});
     const Features features(text);
     const hlo::TileSpace space(features.kernel());
     for (int i = 0; i < 50; ++i) {

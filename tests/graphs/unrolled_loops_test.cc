@@ -335,6 +335,39 @@ TEST(UnrolledLoopsTest, TooManyNodes) {
                        HasSubstr("loop 'l' would be ")));
 }
 
+// 0 iterations of an infinite body are no reason to unroll another loop.
+TEST(UnrolledLoopsTest, TooManyNodesBesideALoopThatNeverRuns) {
+  const auto count = [](absl::string_view n) {
+    return absl::StrCat(", backend_config={\"known_trip_count\":{\"n\":\"", n,
+                        "\"}}\n");
+  };
+  const std::string huge(301, '1');
+  const std::string text = absl::StrCat(
+      R"(HloModule m
+never { p = (f32[8], f32[8]) parameter(0)
+  ROOT f = pred[] constant(false) }
+leaf { p = (f32[8], f32[8]) parameter(0)
+  x = f32[8] get-tuple-element(p), index=0
+  y = f32[8] multiply(x, x)
+  ROOT t = (f32[8], f32[8]) tuple(y, x) }
+middle { p = (f32[8], f32[8]) parameter(0)
+  ROOT w = (f32[8], f32[8]) while(p), condition=never, body=leaf)",
+      count(huge), R"(}
+outer { p = (f32[8], f32[8]) parameter(0)
+  ROOT w = (f32[8], f32[8]) while(p), condition=never, body=middle)",
+      count(huge), R"(}
+ENTRY e {
+  a = f32[8] parameter(0)
+  s = (f32[8], f32[8]) tuple(a, a)
+  none = (f32[8], f32[8]) while(s), condition=never, body=outer)",
+      count("0"),
+      "  ROOT many = (f32[8], f32[8]) while(none), condition=never, body=leaf",
+      count("300000"), "}\n");
+  EXPECT_THAT(ImportHlo(Parse(text), {.loops = Loops::kUnrolled}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("loop 'many' would be 300000 nodes")));
+}
+
 // A body without nodes takes memory, too.
 TEST(UnrolledLoopsTest, TooManyInstructions) {
   const std::string text = R"(HloModule m

@@ -45,7 +45,9 @@ TEST(OptimizerText, RefusesWhatMeansNothing) {
   expect("xtat:top_k", kInvalid, "'top_k', expected a whole number from 1");
   expect("xtat:top_k=0", kInvalid, "a whole number from 1");
   expect("xtat:refresh=-1", kInvalid, "a whole number from 0");
-  expect("xtat:predictions=99999999999999999999", kInvalid, "2147483647");
+  expect("xtat:predictions=99999999999999999999", kInvalid, "1 to 65536");
+  expect("xtat:predictions=65537", kInvalid, "1 to 65536");
+  expect("xtat:top_k=1001", kInvalid, "1 to 1000");
   expect("xtat:proposer=simplex", absl::StatusCode::kNotFound, "simplex");
   expect("xtat:proposer=xtat", kInvalid, "another optimizer");
 }

@@ -87,7 +87,7 @@ class Model final : public space::Surrogate {
 };
 
 // Its cost is TrueCost, its model is Model.
-class Real final : public space::AssignmentProblem {
+class Real : public space::AssignmentProblem {
  public:
   absl::string_view unit() const override { return "points"; }
   space::Candidate DefaultCandidate() const override { return {{0, 0}}; }
@@ -215,6 +215,48 @@ TEST(Xtat, JudgesSmallSpacesWholeAndOthersInPart) {
   Search(problem, 3, {.top_k = 1, .proposer = "random", .predictions = 10});
   // A batch is planned after each trial.
   EXPECT_EQ(problem.judged.size(), 3 * 10);
+}
+
+// A model that fails is no space that is exhausted.
+TEST(Xtat, ErrorsOfTheModelEndTheSearch) {
+  class Broken final : public space::AssignmentProblem {
+   public:
+    absl::string_view unit() const override { return "points"; }
+    space::Candidate DefaultCandidate() const override { return {{0, 0}}; }
+    double reference_cost() const override { return 1; }
+    absl::Span<const space::VariableGroup> groups() const override {
+      return groups_;
+    }
+    absl::StatusOr<std::vector<space::Measurement>> MeasureBatch(
+        absl::Span<const space::Candidate>) const override {
+      return absl::InvalidArgumentError("no number");
+    }
+
+   private:
+    std::vector<space::VariableGroup> groups_ = {
+        {.name = "x", .first = 0, .count = 2, .domain = kValues}};
+  };
+  class BrokenModel final : public space::Surrogate {
+   public:
+    const space::Problem& problem() const override { return problem_; }
+    void Learn(absl::Span<const space::Trial>) override {}
+
+   private:
+    const Broken problem_;
+  };
+  class Unpredicted final : public Real {
+   public:
+    absl::StatusOr<std::unique_ptr<space::Surrogate>> MakeSurrogate()
+        const override {
+      return std::make_unique<BrokenModel>();
+    }
+  };
+  const Unpredicted problem;
+  auto optimizer = CreateOptimizer("xtat", problem, {});
+  HONE_ASSERT_OK(optimizer.status());
+  EXPECT_THAT(
+      RunSearch(problem, **optimizer, {.trials = 9}, FakeClock(), {}).status(),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("no number")));
 }
 
 TEST(Xtat, AnOptionHasOneValue) {

@@ -11,6 +11,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "base/rng.h"
 #include "hlo/text/parser.h"
 #include "tests/backends/tpu_sim/kernels.h"
 #include "tests/support/random_module.h"
@@ -54,6 +55,40 @@ TEST_F(SimulatorTest, AllKernelsHaveATimeAndADefault) {
     EXPECT_EQ(time->overflow_bytes, 0);
     EXPECT_GE(time->run.cycles, tpu_.launch_cycles);
     EXPECT_DOUBLE_EQ(ToMeasurement(*time).cost, time->ns);
+  }
+}
+
+// Of two equal reductions the primary result needs the second alone, and a
+// third one goes over an array of the same dimensions.
+TEST_F(SimulatorTest, ResultsMayNeedAnotherHeroThanTheFirst) {
+  for (const char* const results :
+       {"(f32[128], f32[128,1000], f32[64]) tuple(h1, wide, s)",
+        "(f32[64], f32[128,1000], f32[128]) tuple(s, wide, h1)"}) {
+    HONE_ASSERT_OK_AND_ASSIGN(
+        const hlo::Module module,
+        hlo::ParseHloText(absl::StrCat(R"(HloModule side
+add {
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT r = f32[] add(x, y)
+}
+ENTRY e {
+  a = f32[128,64] parameter(0)
+  b = f32[128,64] parameter(1)
+  c = f32[128,64] parameter(2)
+  z = f32[] constant(0)
+  h1 = f32[128] reduce(a, z), dimensions={1}, to_apply=add
+  h2 = f32[128] reduce(b, z), dimensions={1}, to_apply=add
+  wide = f32[128,1000] broadcast(h2), dimensions={0}
+  s = f32[64] reduce(c, z), dimensions={0}, to_apply=add
+  ROOT t = )",
+                                       results, "\n}\n")));
+    const KernelSimulator simulator(module, tpu_);
+    Rng rng(5);
+    for (int i = 0; i < 20; ++i) {
+      const auto time = simulator.Simulate(simulator.space().RandomConfig(rng));
+      ASSERT_THAT(time, IsOk());
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -79,6 +80,68 @@ TEST(TpuModule, KernelsHaveTheTilesThatTheyState) {
   EXPECT_EQ(config_of("output=127,512"), by_default);
   EXPECT_EQ(config_of("output=128"), by_default);
   EXPECT_EQ(config_of("none"), by_default);
+}
+
+TEST(TpuModule, EqualKernelsMayStateOtherTiles) {
+  HONE_ASSERT_OK_AND_ASSIGN(const hlo::Module module,
+                            hlo::ParseHloText(R"(HloModule m
+f { p = f32[1024,512] parameter(0)
+  ROOT t = f32[1024,512] tanh(p) }
+g { p = f32[1024,512] parameter(0)
+  ROOT t = f32[1024,512] tanh(p) }
+h { p = f32[1024,512] parameter(0)
+  ROOT t = f32[1024,512] tanh(p) }
+ENTRY e {
+  a = f32[1024,512] parameter(0)
+  x = f32[1024,512] fusion(a), kind=kLoop, calls=f, frontend_attributes={hone_tile="output=8,128"}
+  y = f32[1024,512] fusion(x), kind=kLoop, calls=g, frontend_attributes={hone_tile="output=512,512"}
+  ROOT z = f32[1024,512] fusion(y), kind=kLoop, calls=h, frontend_attributes={hone_tile="output=9,512"}
+})"));
+  HONE_ASSERT_OK_AND_ASSIGN(const TpuModule prepared,
+                            PrepareForTpu(module, *FindTpu("v4")));
+  ASSERT_EQ(prepared.kernels.size(), 3);
+  EXPECT_EQ(hlo::PrintKernelConfig(prepared.kernels[0].config),
+            "output=8,128 order=row buffers=2 unroll=4");
+  EXPECT_EQ(hlo::PrintKernelConfig(prepared.kernels[1].config),
+            "output=512,512 order=row buffers=2 unroll=4");
+  EXPECT_FALSE(prepared.kernels[1].states_no_tile_of_its_own);
+  EXPECT_TRUE(prepared.kernels[2].states_no_tile_of_its_own);
+}
+
+TEST(TpuModule, HostileLoopsAreCountedOrLeft) {
+  // A configuration that nests deeper than the stack stays as it is.
+  std::string deep = "{\"kept\":";
+  constexpr int kLevels = 300'000;
+  for (int i = 0; i < kLevels; ++i) deep += '[';
+  for (int i = 0; i < kLevels; ++i) deep += ']';
+  deep += '}';
+  HONE_ASSERT_OK_AND_ASSIGN(const hlo::Module nested,
+                            hlo::ParseHloText(absl::StrReplaceAll(
+                                kScan, {{"{\"kept\":\"7\"}", deep}})));
+  HONE_ASSERT_OK_AND_ASSIGN(const TpuModule left,
+                            PrepareForTpu(nested, *FindTpu("v4")));
+  EXPECT_THAT(hlo::PrintModule(left.fused), ::testing::HasSubstr(deep));
+  // A loop that the condition of another one has and does not need.
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const hlo::Module dead,
+      hlo::ParseHloText(absl::StrReplaceAll(
+          kScan, {{"condition {\n  s = (s32[], f32[256,512]) parameter(0)\n",
+                   "condition {\n  s = (s32[], f32[256,512]) parameter(0)\n"
+                   "  unused = (s32[], f32[256,512]) while(s), "
+                   "condition=inner_condition, body=inner\n"},
+                  {"\nbody {",
+                   R"(
+inner {
+  ROOT s = (s32[], f32[256,512]) parameter(0)
+}
+inner_condition {
+  s = (s32[], f32[256,512]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(3)
+  ROOT l = pred[] compare(i, n), direction=LT
+}
+body {)"}})));
+  HONE_EXPECT_OK(PrepareForTpu(dead, *FindTpu("v4")).status());
 }
 
 TEST(StatedConfig, IsReadBackAndReplaced) {

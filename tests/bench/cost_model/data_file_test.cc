@@ -71,8 +71,24 @@ TEST_F(DataFileTest, AnotherFileIsNotCut) {
   }
 }
 
+TEST_F(DataFileTest, ALineThatOnlyLacksItsEndIsRead) {
+  Write("{\"a\":1}\n{\"b\":2}");
+  EXPECT_THAT(Lines(), ElementsAre("{\"a\":1}", "{\"b\":2}"));
+}
+
+TEST_F(DataFileTest, HasOneWriter) {
+  const auto first = DataFile::Open(path());
+  HONE_ASSERT_OK(first.status());
+  EXPECT_THAT(DataFile::Open(path()).status(),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("is being written by another process")));
+}
+
 TEST_F(DataFileTest, ErrorsOfReadingEndIt) {
   EXPECT_THAT(ReadDataFile(path(), "a data file", nullptr),
+              StatusIs(absl::StatusCode::kNotFound,
+                       HasSubstr("cannot be read, expected a data file")));
+  EXPECT_THAT(ReadDataFile(folder_.path(), "a data file", nullptr),
               StatusIs(absl::StatusCode::kNotFound,
                        HasSubstr("cannot be read, expected a data file")));
   Write("{1}\n{2}\n");

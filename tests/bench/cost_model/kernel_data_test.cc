@@ -158,7 +158,8 @@ TEST(KernelSplit, AFileThatIsNoneIsRefused) {
   for (const char* text :
        {R"({"a": {"test": 2}})", R"({"a": {"test": [1]}})",
         R"({"a": {"test": "matmul"}})", R"({"a": {"seed": -1}})", R"({"a": 3})",
-        "[]", "{"}) {
+        R"({"a": {"tset": ["matmul"]}})",
+        R"({"a": {"test": 0.7, "validation": 0.4}})", "[]", "{"}) {
     std::ofstream(path) << text;
     EXPECT_THAT(
         KernelSplit::Read(path + ":a"),

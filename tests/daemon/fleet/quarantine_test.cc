@@ -351,10 +351,15 @@ TEST_F(QuarantineTest, ItEndsByTimeOrByReleaseAndWithACanary) {
   int woken = 0;
   const auto device = fleet_.WaitForDevice("f", [&] { ++woken; });
   EXPECT_EQ(Call(From("liar")).execute_size(), 0);
+  int asked = 0;
+  const auto wait = fleet_.WaitForWork("liar", [&] { ++asked; });
+  EXPECT_EQ(asked, 0);
 
   HONE_ASSERT_OK_AND_ASSIGN(const v1::Worker released, fleet_.Release("liar"));
   EXPECT_FALSE(released.has_quarantine());
   EXPECT_TRUE(released.on_probation());
+  // It is to come for its canary, not to wait to the end.
+  EXPECT_EQ(asked, 1);
   EXPECT_THAT(fleet_.Release("liar"),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        HasSubstr("not quarantined")));

@@ -273,6 +273,19 @@ TEST(KernelsOf, HostileFusionsEndInErrors) {
                                "ENTRY e { x = f32[4] parameter(0)\n ROOT top = "
                                "f32[4] fusion(x), kind=kLoop, calls=f39 }"),
                   "instruction top: is too large, expected at most 100000");
+  // Also if what they nest adds nothing.
+  std::string empty = "HloModule m\nf0 { ROOT a = f32[4] parameter(0) }\n";
+  for (int i = 1; i < 60; ++i) {
+    absl::StrAppend(&empty, "f", i,
+                    " { a = f32[4] parameter(0)\n b = f32[4] fusion(a), "
+                    "kind=kLoop, calls=f",
+                    i - 1, "\n ROOT c = f32[4] fusion(b), kind=kLoop, calls=f",
+                    i - 1, " }\n");
+  }
+  ExpectNoKernels(absl::StrCat(empty,
+                               "ENTRY e { x = f32[4] parameter(0)\n ROOT top = "
+                               "f32[4] fusion(x), kind=kLoop, calls=f59 }"),
+                  "instruction top: is too large, expected at most 100000");
   for (int i = 0; i < 200; ++i) {
     absl::StrAppend(
         &deep, "f", i, " { a = f32[4] parameter(0)\n ROOT c = f32[4] ",
