@@ -25,7 +25,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// With so many trials each attack has been tried: 37 of each are expected.
+// With so many trials each attack has been tried: some 20 of each are expected.
 constexpr int64_t kTrialsForAll = 1000;
 
 // Makes a file of counts, all 0, and maps it. Returns null on errors.

@@ -5,7 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -166,7 +169,12 @@ ENTRY e {
 }
 
 TEST(KernelGraph, FeaturesAreFiniteAndSmall) {
-  const space::Observation graph = Observe(R"(
+  // Windows of 10^360 elements.
+  const std::vector<std::string> sizes(20, "1000000000000000000");
+  const std::vector<std::string> paddings(20, "0_999999999999999999");
+  const std::string ones = "f32[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]";
+  const std::string kernels[] = {
+      R"(
 ENTRY e {
   a = f32[0,7] parameter(0)
   t = (f32[], s32[1048576,1048576]) parameter(1)
@@ -174,10 +182,29 @@ ENTRY e {
   p = f32[2,9] pad(a, a0), padding=1_1x1_1
   a0 = f32[] constant(inf)
   ROOT r = (f32[2,9], s32[1048576,1048576]) tuple(p, g)
-})");
-  for (const float feature : graph.node_features) {
-    EXPECT_TRUE(std::isfinite(feature));
-    EXPECT_LE(std::abs(feature), 2);
+})",
+      absl::StrCat(R"(
+add {
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT r = f32[] add(x, y)
+}
+ENTRY e {
+  a = )",
+                   ones, R"( parameter(0)
+  z = f32[] constant(0)
+  ROOT w = )",
+                   ones,
+                   " reduce-window(a, z), "
+                   "window={size=",
+                   absl::StrJoin(sizes, "x"), " pad=",
+                   absl::StrJoin(paddings, "x"), "}, to_apply=add\n}")};
+  for (const std::string& kernel : kernels) {
+    for (const float feature : Observe(kernel).node_features) {
+      EXPECT_TRUE(std::isfinite(feature));
+      // The largest is of the rank.
+      EXPECT_LE(std::abs(feature), 4);
+    }
   }
 }
 

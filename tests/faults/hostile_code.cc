@@ -1,7 +1,8 @@
 // A library that is loaded into honed and thereby into its worker (LD_PRELOAD):
-// with $HONE_HOSTILE_CODE set, a seed, every third process that has entered the
+// with $HONE_HOSTILE_CODE set, a seed, every sixth process that has entered the
 // sandbox of candidates does harm at once, in place of the candidate, and
-// counts it in the file $HONE_HOSTILE_COUNTS.
+// counts it in the file $HONE_HOSTILE_COUNTS. A canary takes eight processes: if
+// more did harm, a quarantined worker would hardly come back.
 
 #include <cerrno>
 #include <csignal>
@@ -131,7 +132,7 @@ int seccomp_load(void* context) {
   if (result != 0 || seed == nullptr) return result;
   const auto pid = static_cast<uint64_t>(getpid());
   const uint64_t choice = Mixed(uint64_t{strtoull(seed, nullptr, 10)} + pid);
-  if (choice % 3 == 0) Attack(choice / 3 % kAttacks.size());
+  if (choice % 6 == 0) Attack(choice / 6 % kAttacks.size());
   return result;
 }
 
