@@ -43,7 +43,7 @@ double MatrixCycles(const hlo::MatrixProduct& p) {
 
 TpuConstants FittedConstants(absl::string_view tpu) {
   if (tpu == "v4") return {0.98, 0.540, 0.175, 2250, 437};
-  if (tpu == "v5e") return {0.98, 0.540, 0.175, 2250, 437};
+  if (tpu == "v5e") return {0.98, 0.583, 0.081, 2250, 567};
   return {};
 }
 

@@ -1,8 +1,8 @@
 // A library that is loaded into honed and thereby into its worker (LD_PRELOAD):
 // with $HONE_HOSTILE_CODE set, a seed, every sixth process that has entered the
 // sandbox of candidates does harm at once, in place of the candidate, and
-// counts it in the file $HONE_HOSTILE_COUNTS. A canary takes eight processes: if
-// more did harm, a quarantined worker would hardly come back.
+// counts it in the file $HONE_HOSTILE_COUNTS. A canary takes eight processes:
+// if more did harm, a quarantined worker would hardly come back.
 
 #include <cerrno>
 #include <csignal>
