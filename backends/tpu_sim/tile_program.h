@@ -65,7 +65,7 @@ class TileProgram {
   // the last one of it.
   int64_t StepsAlikeEnd(size_t loop, int64_t iteration) const;
 
-  // Of the kernel.
+  // The number of instructions that a tile computes.
   int64_t instruction_count() const {
     return static_cast<int64_t>(kernel_.instructions().size());
   }

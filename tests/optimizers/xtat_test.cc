@@ -219,22 +219,12 @@ TEST(Xtat, JudgesSmallSpacesWholeAndOthersInPart) {
 
 // A model that fails is no space that is exhausted.
 TEST(Xtat, ErrorsOfTheModelEndTheSearch) {
-  class Broken final : public space::AssignmentProblem {
+  class Broken final : public Real {
    public:
-    absl::string_view unit() const override { return "points"; }
-    space::Candidate DefaultCandidate() const override { return {{0, 0}}; }
-    double reference_cost() const override { return 1; }
-    absl::Span<const space::VariableGroup> groups() const override {
-      return groups_;
-    }
     absl::StatusOr<std::vector<space::Measurement>> MeasureBatch(
         absl::Span<const space::Candidate>) const override {
       return absl::InvalidArgumentError("no number");
     }
-
-   private:
-    std::vector<space::VariableGroup> groups_ = {
-        {.name = "x", .first = 0, .count = 2, .domain = kValues}};
   };
   class BrokenModel final : public space::Surrogate {
    public:
