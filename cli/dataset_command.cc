@@ -18,6 +18,7 @@
 #include "bench/cost_model/collect_kernels.h"
 #include "bench/cost_model/collect_tpu.h"
 #include "bench/cost_model/kernel_data.h"
+#include "bench/cost_model/split_name.h"
 
 namespace hone::cli {
 namespace {
@@ -180,7 +181,7 @@ absl::StatusOr<int> WriteFeatures(const FeaturesArguments& arguments,
   HONE_RETURN_IF_ERROR(CheckDistinctFiles(
       {{"-o", arguments.output}},
       {{"DATA", arguments.data},
-       {"--split", arguments.split.substr(0, arguments.split.rfind(':'))}}));
+       {"--split", bench::ParseSplitName(arguments.split).path}}));
   HONE_ASSIGN_OR_RETURN(const bench::KernelSplit split,
                         bench::KernelSplit::Read(arguments.split));
   HONE_ASSIGN_OR_RETURN(

@@ -26,8 +26,6 @@ absl::Status SystemError(const std::string& path, absl::string_view what) {
 // Returns the number of bytes of whole lines. Errors: InvalidArgument if what
 // follows them is no line of JSON that broke off.
 absl::StatusOr<int64_t> WholeLineBytes(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) return 0;
   std::ifstream file(path, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
   if (!file) return SystemError(path, "read");
@@ -48,7 +46,6 @@ absl::StatusOr<int64_t> WholeLineBytes(const std::string& path) {
 }  // namespace
 
 absl::StatusOr<DataFile> DataFile::Open(const std::string& path) {
-  HONE_ASSIGN_OR_RETURN(const int64_t bytes, WholeLineBytes(path));
   const int file =
       open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file < 0) return SystemError(path, "written");
@@ -57,6 +54,8 @@ absl::StatusOr<DataFile> DataFile::Open(const std::string& path) {
     return absl::FailedPreconditionError(
         absl::StrCat(path, ": is being written by another process"));
   }
+  // Under the lock: another writer may have added lines until now.
+  HONE_ASSIGN_OR_RETURN(const int64_t bytes, WholeLineBytes(path));
   if (ftruncate(file, bytes) != 0) return SystemError(path, "cut");
   return lines;
 }
