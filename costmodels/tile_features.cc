@@ -9,6 +9,7 @@
 #include "costmodels/log_scale.h"
 #include "costmodels/tile_code.h"
 #include "costmodels/tile_walk.h"
+#include "hlo/tiles/matrix_product.h"
 #include "hlo/tiles/operand_regions.h"
 #include "hlo/tiles/register_layout.h"
 
@@ -173,10 +174,6 @@ constexpr const char* kNames[] = {"lane",
                                   "matrix_share",
                                   "vector_share"};
 static_assert(std::size(kNames) == kFeatureCount);
-
-// Arrays that indices pick from stay in VMEM if they take at most this share of
-// it.
-constexpr double kResidentShare = 0.25;
 
 constexpr float kSizeDoublings = 16;
 constexpr float kTileDoublings = 28;
@@ -362,30 +359,27 @@ class Work {
     auto bytes = static_cast<double>(hlo::PaddedBytes(*shape, region.box));
     auto piece = static_cast<double>(
         std::max<int64_t>(hlo::ContiguousBytes(*shape, region.box), 1));
-    const double share =
-        static_cast<double>(region.touched) / Product(region.box);
-    double changes = walk_.Changes(id) * Share();
-    if (share < 1 && bytes <= kResidentShare * peaks_.vmem_bytes) {
-      // Places that indices say, of an array that stays.
-      changes = Share();
-    } else if (share < 1) {
+    const TileWalk::Copies of_all =
+        walk_.CopiesOf(*class_, id, peaks_.vmem_bytes);
+    const double copies = of_all.count * Share();
+    if (of_all.is_touched_only) {
       // A row of lanes at a time.
-      bytes *= share;
+      bytes *= static_cast<double>(region.touched) / Product(region.box);
       piece = std::min(piece, bytes);
     }
     const double pieces = std::ceil(bytes / std::max(piece, 1.0));
     pieces_ += pieces * Share();
     shortest_piece_ =
         shortest_piece_ == 0 ? piece : std::min(shortest_piece_, piece);
-    all_copies_ += changes;
-    all_pieces_ += pieces * changes;
+    all_copies_ += copies;
+    all_pieces_ += pieces * copies;
     if (is_input) {
       bytes_in_ += bytes * Share();
-      all_bytes_in_ += bytes * changes;
+      all_bytes_in_ += bytes * copies;
     }
     if (is_output) {
       bytes_out_ += bytes * Share();
-      all_bytes_out_ += bytes * changes;
+      all_bytes_out_ += bytes * copies;
     }
     Add(static_cast<double>(
             hlo::RegisterCount(*shape, region.box, /*packed=*/true)),
@@ -407,7 +401,10 @@ class Work {
         return;
       case Opcode::kDot:
         instructions_ += Share();
-        CountDot(instruction, runs);
+        if (At(instruction.operand(0)).touched == 0) return;
+        CountProduct(
+            hlo::MatrixProductOfDot(computation_, instruction, class_->regions),
+            runs);
         return;
       case Opcode::kConvolution:
         instructions_ += Share();
@@ -447,64 +444,34 @@ class Work {
     Add(registers, runs, simple_);
   }
 
-  void CountDot(const Instruction& dot, double runs) {
-    const hlo::DotDimensions& dims = *dot.attributes().dot;
-    const hlo::Box& left = At(dot.operand(0)).box;
-    const hlo::Box& right = At(dot.operand(1)).box;
-    if (At(dot.operand(0)).touched == 0) return;
-    const auto product = [](const hlo::Box& box,
-                            const hlo::DimensionVector& of) {
-      double result = 1;
-      for (const int64_t d : of) {
-        result *= static_cast<double>(box[static_cast<size_t>(d)].size);
-      }
-      return std::max(result, 1.0);
-    };
-    const double contracted = product(left, dims.lhs_contracting);
-    const double batch = product(left, dims.lhs_batch);
-    const double rows = Product(left) / (contracted * batch);
-    const double columns =
-        Product(right) /
-        (product(right, dims.rhs_contracting) * product(right, dims.rhs_batch));
-    CountProduct(batch, rows, contracted, columns, runs);
-  }
-
   void CountConvolution(const Instruction& convolution, const Region& region,
                         double runs) {
-    const hlo::ConvolutionDimensions& dims =
-        *convolution.attributes().convolution;
-    const hlo::Box& kernel = At(convolution.operand(1)).box;
-    if (At(convolution.operand(1)).touched == 0) return;
-    const auto features = static_cast<double>(
-        region.box[static_cast<size_t>(dims.output_feature)].size);
-    const double rows = Product(region.box) / std::max(features, 1.0);
-    double window = 1;
-    for (const int64_t d : dims.kernel_spatial) {
-      window *= static_cast<double>(kernel[static_cast<size_t>(d)].size);
+    if (hlo::IsDepthwise(computation_, convolution)) {
+      // On the vector unit: a product and a sum for each position.
+      Add(2 * hlo::WindowPositions(convolution) *
+              hlo::UnpackedRegisters(convolution, region),
+          runs, simple_);
+      return;
     }
-    const auto groups = static_cast<double>(dims.feature_group_count);
-    const auto contracted = static_cast<double>(
-        kernel[static_cast<size_t>(dims.kernel_input_feature)].size);
-    const double per_tile = std::min(groups, std::max(features, 1.0));
-    CountProduct(window * per_tile, rows, contracted, features / per_tile,
+    if (At(convolution.operand(1)).touched == 0) return;
+    CountProduct(hlo::MatrixProductOfConvolution(convolution, class_->regions),
                  runs);
   }
 
-  void CountProduct(double batch, double rows, double contracted,
-                    double columns, double runs) {
+  void CountProduct(const hlo::MatrixProduct& product, double runs) {
     constexpr double kArray = 128;
+    const double all = product.products * product.terms;
     const double passes =
-        batch * std::ceil(contracted / kArray) * std::ceil(columns / kArray);
+        all * std::ceil(product.k / kArray) * std::ceil(product.n / kArray);
+    const double steps = passes * std::max(product.m, kArray);
     Add(passes, runs, passes_);
-    Add(passes * std::max(rows, kArray), runs, array_steps_);
+    Add(steps, runs, array_steps_);
     if (!IsMostCommon()) return;
-    Set(kRows, LogScale(rows, kSizeDoublings));
-    Set(kContracted, LogScale(contracted, kSizeDoublings));
-    Set(kColumns, LogScale(columns, kSizeDoublings));
-    Set(kArrayFill,
-        static_cast<float>(
-            rows * contracted * columns * batch /
-            std::max(passes * std::max(rows, kArray) * kArray * kArray, 1.0)));
+    Set(kRows, LogScale(product.m, kSizeDoublings));
+    Set(kContracted, LogScale(product.k, kSizeDoublings));
+    Set(kColumns, LogScale(product.n, kSizeDoublings));
+    Set(kArrayFill, static_cast<float>(all * product.m * product.k * product.n /
+                                       std::max(steps * kArray * kArray, 1.0)));
   }
 
   const hlo::TiledKernel& kernel_;

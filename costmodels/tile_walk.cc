@@ -6,6 +6,7 @@
 
 #include "base/division.h"
 #include "base/saturating.h"
+#include "hlo/tiles/register_layout.h"
 #include "hlo/tiles/tile_classes.h"
 
 namespace hone::costmodels {
@@ -14,6 +15,9 @@ namespace {
 // Classes that are counted, and those of them whose tiles are looked at.
 constexpr int64_t kMaxCounted = 512;
 constexpr size_t kMaxClasses = 16;
+// Arrays that indices pick from stay in VMEM if they take at most this share of
+// it.
+constexpr double kResidentShare = 0.25;
 
 }  // namespace
 
@@ -81,10 +85,23 @@ double TileWalk::Changes(hlo::InstructionId id) const {
   const hlo::Region& all = all_.at(id);
   for (size_t i = loops_.size(); i-- > 0;) {
     for (const hlo::IdMap<hlo::Region>& end : loops_[i].ends) {
-      if (!(end.at(id) == all)) return loops_[i].steps;
+      if (!hlo::HaveSameElements(end.at(id), all)) return loops_[i].steps;
     }
   }
   return 1;
+}
+
+TileWalk::Copies TileWalk::CopiesOf(const Class& tiles, hlo::InstructionId id,
+                                    double vmem_bytes) const {
+  const hlo::Region& region = tiles.regions.at(id);
+  const hlo::Shape* const shape = hlo::TiledShape(kernel_.computation()[id]);
+  const double changes = Changes(id);
+  if (shape == nullptr || region.touched >= hlo::Volume(region.box)) {
+    return {changes};
+  }
+  const auto bytes = static_cast<double>(hlo::PaddedBytes(*shape, region.box));
+  if (changes == 1 && bytes <= kResidentShare * vmem_bytes) return {1};
+  return {tile_count_, true};
 }
 
 }  // namespace hone::costmodels

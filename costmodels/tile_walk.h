@@ -50,6 +50,19 @@ class TileWalk {
   // them; 1 if it stays.
   double Changes(hlo::InstructionId id) const;
 
+  // The copies of an array between HBM and VMEM.
+  struct Copies {
+    double count = 0;
+    // Of the elements that are touched, not of the whole box.
+    bool is_touched_only = false;
+  };
+  // Returns those of all tiles, if all are as those of a class: one for each
+  // change. Elements at places that indices say are copied for each tile,
+  // unless their array is the same for all and takes at most a quarter of
+  // `vmem_bytes`.
+  Copies CopiesOf(const Class& tiles, hlo::InstructionId id,
+                  double vmem_bytes) const;
+
  private:
   void FindClasses();
   void FindChanges(hlo::GridOrder order);

@@ -18,7 +18,9 @@ using hlo::Shape;
 // Operations of a vector register for each kind of function.
 constexpr double kTranscendentalOperations = 8;
 
-double Bytes(const Instruction& instruction, const Region& region) {
+// Bytes of the box of a region, padded, or of the elements that are touched.
+double Bytes(const Instruction& instruction, const Region& region,
+             bool is_touched_only) {
   const Shape* const shape = hlo::TiledShape(instruction);
   if (shape == nullptr) {
     return static_cast<double>(instruction.shape().byte_size());
@@ -28,8 +30,7 @@ double Bytes(const Instruction& instruction, const Region& region) {
   const double touched =
       static_cast<double>(region.touched) *
       static_cast<double>(hlo::ByteWidth(shape->element_type()));
-  return region.touched < hlo::Volume(region.box) ? std::min(padded, touched)
-                                                  : padded;
+  return is_touched_only ? std::min(padded, touched) : padded;
 }
 
 // The cycles of one array of 128 × 128, padded.
@@ -72,15 +73,19 @@ void TpuAnalytical::AddTransfers(hlo::InstructionId id,
                                  TpuTotals& totals) const {
   double largest = 0;
   double mean = 0;
+  bool stays = true;
   for (const TileWalk::Class& tiles : walk.classes()) {
-    const double bytes = Bytes(kernel_.computation()[id], tiles.regions.at(id));
+    const TileWalk::Copies copies = walk.CopiesOf(tiles, id, peaks_.vmem_bytes);
+    const double bytes = Bytes(kernel_.computation()[id], tiles.regions.at(id),
+                               copies.is_touched_only);
+    const double share = tiles.tiles / walk.tile_count();
     largest = std::max(largest, bytes);
-    mean += bytes * tiles.tiles / walk.tile_count();
+    mean += bytes * share;
+    totals.bytes += bytes * share * copies.count;
+    if (copies.count > 1) stays = false;
   }
-  const double changes = walk.Changes(id);
-  totals.bytes += changes * mean;
   totals.tile_bytes += mean;
-  totals.vmem_bytes += (changes > 1 ? config.buffers : 1) * largest;
+  totals.vmem_bytes += (stays ? 1 : config.buffers) * largest;
 }
 
 void TpuAnalytical::AddWork(hlo::InstructionId id,
@@ -109,10 +114,7 @@ void TpuAnalytical::AddWork(hlo::InstructionId id,
             MatrixCycles(hlo::MatrixProductOfConvolution(instruction, tile));
         return;
       }
-      operations = 2;
-      for (const hlo::WindowDimension& d : *instruction.attributes().window) {
-        operations *= static_cast<double>(d.size);
-      }
+      operations = 2 * hlo::WindowPositions(instruction);
       break;
     case Opcode::kReduce:
       totals.vector_operations +=
@@ -121,9 +123,7 @@ void TpuAnalytical::AddWork(hlo::InstructionId id,
       return;
     case Opcode::kReduceWindow:
     case Opcode::kSelectAndScatter:
-      for (const hlo::WindowDimension& d : *instruction.attributes().window) {
-        operations *= static_cast<double>(d.size);
-      }
+      operations = hlo::WindowPositions(instruction);
       break;
     default:
       if (hlo::IsTranscendental(instruction.opcode())) {

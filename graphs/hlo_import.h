@@ -16,7 +16,7 @@ namespace hone::graphs {
 // other times on a cluster (roofline.h):
 // decisions about the graphs of modules, which list nodes by their place, are
 // valid for one version.
-inline constexpr int kHloImportVersion = 1;
+inline constexpr int kHloImportVersion = 2;
 
 // The opcode of nodes that are arguments of the program, not work.
 inline constexpr absl::string_view kParameterOpcode = "parameter";

@@ -9,6 +9,7 @@
 
 #include "backends/tpu_sim/matrix_work.h"
 #include "backends/tpu_sim/vector_costs.h"
+#include "hlo/tiles/matrix_product.h"
 #include "hlo/tiles/register_layout.h"
 #include "hlo/tiles/register_moves.h"
 
@@ -36,16 +37,6 @@ constexpr double kOpaquePasses = 2;
 size_t Index(int64_t i) { return static_cast<size_t>(i); }
 
 double CeilOf(double a, double b) { return std::ceil(a / b); }
-
-double WindowVolume(const Instruction& instruction) {
-  double volume = 1;
-  if (instruction.attributes().window != nullptr) {
-    for (const hlo::WindowDimension& d : *instruction.attributes().window) {
-      volume *= static_cast<double>(std::max<int64_t>(d.size, 1));
-    }
-  }
-  return volume;
-}
 
 // Finds the work of one instruction.
 class Finder {
@@ -273,7 +264,7 @@ class Finder {
   }
 
   void OfReduceWindow() {
-    const double window = WindowVolume(instruction_);
+    const double window = hlo::WindowPositions(instruction_);
     AddApplied(registers_ * window);
     AddPasses(registers_, window, 1);
     AddWindowShifts(registers_);
@@ -294,7 +285,7 @@ class Finder {
   }
 
   void OfSelectAndScatter() {
-    const double window = WindowVolume(instruction_);
+    const double window = hlo::WindowPositions(instruction_);
     const double registers = std::max(registers_, OperandRegisters(0));
     Add(Unit::kAlu, 3 * window * registers);
     AddPasses(registers, 2 * window, window);
@@ -366,11 +357,11 @@ class Finder {
   }
 
   void OfFft() {
-    double length = 2;
+    double length = 1;
     for (const int64_t n : instruction_.dimensions()) {
       length *= static_cast<double>(std::max<int64_t>(n, 1));
     }
-    const double stages = std::log2(length);
+    const double stages = std::max(1.0, std::log2(length));
     Add(Unit::kAlu, 5 * stages * registers_);
     Add(Unit::kCrossLane, stages * registers_);
     AddPasses(registers_, stages, stages);

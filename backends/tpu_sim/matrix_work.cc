@@ -149,10 +149,11 @@ InstructionWork ConvolutionWork(const hlo::TiledKernel& kernel,
   }
   const auto registers = static_cast<double>(
       hlo::RegisterCount(instruction.shape(), out.box, /*packed=*/false));
+  const double positions = hlo::WindowPositions(instruction);
   InstructionWork result;
   if (hlo::IsDepthwise(kernel.computation(), instruction)) {
-    result.work[Unit::kAlu] = 2 * product.terms * registers;
-    result.work[Unit::kLoad] = product.terms * registers;
+    result.work[Unit::kAlu] = 2 * positions * registers;
+    result.work[Unit::kLoad] = positions * registers;
     result.work[Unit::kStore] = registers;
   } else {
     product = Oriented(product, tpu);
@@ -167,8 +168,8 @@ InstructionWork ConvolutionWork(const hlo::TiledKernel& kernel,
   // Rows that the window moves by less than a register are rotated.
   if (is_shifted) {
     result.work[Unit::kCrossLane] +=
-        std::sqrt(product.terms) * static_cast<double>(hlo::RegisterCount(
-                                       input.shape(), in.box, /*packed=*/true));
+        std::sqrt(positions) * static_cast<double>(hlo::RegisterCount(
+                                   input.shape(), in.box, /*packed=*/true));
   }
   return result;
 }

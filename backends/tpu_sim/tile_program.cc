@@ -278,7 +278,10 @@ StepWork TileProgram::MakeWork(absl::Span<const int64_t> position) {
     const Region region = regions.at(array.id);
     const bool is_edge = array.is_result ? is_last : is_first;
     const Region neighbor = (array.is_result ? later : earlier).at(array.id);
-    if (!is_edge && !array.is_streamed && region == neighbor) continue;
+    if (!is_edge && !array.is_streamed &&
+        hlo::HaveSameElements(region, neighbor)) {
+      continue;
+    }
     const Transfer transfer = TransferOf(array, region);
     if (transfer.cycles == 0) continue;
     (array.is_result ? work.stores : work.loads).push_back(transfer);

@@ -45,11 +45,8 @@ MatrixProduct MatrixProductOfConvolution(const Instruction& convolution,
   MatrixProduct product;
   product.k = SizeOf(weights, c.kernel_input_feature);
   product.m = SizeOf(out, c.output_batch);
-  for (size_t i = 0; i < c.output_spatial.size(); ++i) {
-    product.m *= SizeOf(out, c.output_spatial[i]);
-    product.terms *=
-        static_cast<double>((*convolution.attributes().window)[i].size);
-  }
+  for (const int64_t d : c.output_spatial) product.m *= SizeOf(out, d);
+  product.terms = WindowPositions(convolution);
   if (!c.input_spatial.empty()) {
     const auto row =
         static_cast<double>(convolution.attributes().window->back().size);
@@ -67,6 +64,16 @@ MatrixProduct MatrixProductOfConvolution(const Instruction& convolution,
   product.products = std::ceil(features / per_group);
   product.n = std::min(features, per_group);
   return product;
+}
+
+double WindowPositions(const Instruction& instruction) {
+  const Window* const window = instruction.attributes().window.get();
+  if (window == nullptr) return 1;
+  double positions = 1;
+  for (const WindowDimension& d : *window) {
+    positions *= static_cast<double>(std::max<int64_t>(d.size, 1));
+  }
+  return positions;
 }
 
 bool IsDepthwise(const Computation& computation,

@@ -32,6 +32,10 @@ MatrixProduct MatrixProductOfDot(const Computation& computation,
 MatrixProduct MatrixProductOfConvolution(const Instruction& convolution,
                                          const IdMap<Region>& regions);
 
+// Returns the positions of the window of a convolution or of an instruction
+// like it; 1 if it has none.
+double WindowPositions(const Instruction& instruction);
+
 // Returns true if each output feature of a convolution is of one input feature:
 // the vector unit computes it, as the terms of a product are few.
 bool IsDepthwise(const Computation& computation,

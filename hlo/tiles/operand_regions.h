@@ -19,6 +19,12 @@ struct Region {
   friend bool operator==(const Region&, const Region&) = default;
 };
 
+// Returns true if copies of both regions hold the same elements, of which other
+// ones may be read.
+inline bool HaveSameElements(const Region& a, const Region& b) {
+  return a.box == b.box && (a.touched == 0) == (b.touched == 0);
+}
+
 // All elements of an instruction's array; of what has none, a scalar.
 Region WholeRegion(const Instruction& instruction);
 

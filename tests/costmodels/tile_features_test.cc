@@ -138,6 +138,49 @@ ENTRY e {
   EXPECT_LT(read, 1.1);
 }
 
+TEST(TileFeatures, TablesThatStayAreTransferredOnce) {
+  const Features features(R"(HloModule rows
+
+ENTRY e {
+  table = f32[512,256] parameter(0)
+  at = s32[304] parameter(1)
+  ROOT g = f32[304,256] gather(table, at), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,256}
+})");
+  for (const char* const config : {"output=304,256", "output=128,256"}) {
+    EXPECT_NEAR(
+        features.Magnitude(config, "all_bytes_in", 40) / (4.0 * 512 * 256), 1,
+        0.03)
+        << config;
+  }
+}
+
+TEST(TileFeatures, GroupsAreProductsOfTheirOwn) {
+  const Features features(R"(HloModule groups
+
+ENTRY e {
+  a = f32[2,16,16,512] parameter(0)
+  w = f32[3,3,128,256] parameter(1)
+  ROOT c = f32[2,16,16,256] convolution(a, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, feature_group_count=4
+})");
+  // Two groups of 64 features, nine positions.
+  const std::string config = "output=1,8,16,128 reduction=128";
+  EXPECT_NEAR(features.Magnitude(config, "passes", 28), 2 * 9, 1e-2);
+  EXPECT_NEAR(features.Magnitude(config, "columns", 16), 64, 1e-2);
+}
+
+TEST(TileFeatures, DepthwiseConvolutionsAreWorkOfTheVectorUnit) {
+  const Features features(R"(HloModule depthwise
+
+ENTRY e {
+  p = f32[2,16,16,128] parameter(0)
+  q = f32[3,3,1,128] parameter(1)
+  ROOT r = f32[2,16,16,128] convolution(p, q), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, feature_group_count=128
+})");
+  const std::string config = "output=2,16,16,128 reduction=1";
+  EXPECT_EQ(features.Of(config, "passes"), 0);
+  EXPECT_NEAR(features.Magnitude(config, "simple", 28), 2 * 9 * 64, 1e-1);
+}
+
 // The first tile has only the rows that are not scaled.
 TEST(TileFeatures, TilesCountByWhatTheyDo) {
   const Features features(R"(HloModule parts

@@ -58,6 +58,24 @@ TEST(TpuAnalytical, DepthwiseConvolutionsRunOnTheVectorUnit) {
   EXPECT_EQ(totals.vector_operations, 2 * 9 * (2 * 14 * 2));
 }
 
+TEST(TpuAnalytical, TablesThatStayAreTransferredOnce) {
+  const auto bytes = [](int64_t rows) {
+    const hlo::Module module = Parse(absl::StrCat("  table = f32[", rows,
+                                                  R"(,256] parameter(0)
+  at = s32[1024] parameter(1)
+  ROOT g = f32[1024,256] gather(table, at), offset_dims={1}, collapsed_slice_dims={0},
+    start_index_map={0}, index_vector_dim=1, slice_sizes={1,256})"));
+    const hlo::TiledKernel kernel(module);
+    return TpuAnalytical(kernel)
+        .TotalsOf(*hlo::ParseKernelConfig("output=128,256"))
+        .bytes;
+  };
+  const double result = 4.0 * 1024 * 256;
+  EXPECT_NEAR(bytes(512), 4.0 * 512 * 256 + result, 0.05 * result);
+  // Of a table that does not stay, the rows that are read.
+  EXPECT_NEAR(bytes(65536), 2 * result, 0.05 * result);
+}
+
 TEST(TpuAnalytical, PaddingCosts) {
   const auto cycles = [](int64_t columns) {
     const hlo::Module module =

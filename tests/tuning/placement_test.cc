@@ -228,7 +228,7 @@ TEST(Placement, AModuleIsPlacedOnTheClusterOfTheOptions) {
             "contiguity=pipeline;cluster=accelerators={count=2,"
             "flops_per_second=1e+09,bytes_per_second=1.2e+10,"
             "memory_bytes=1e+09,launch_seconds=0}|link={bytes_per_second=1e+09,"
-            "latency_seconds=0}|;hlo_import=1");
+            "latency_seconds=0}|;hlo_import=2");
   EXPECT_EQ(record.tuned_module_digest, "");
   EXPECT_NEAR(record.best_cost, 33.554432 + 0.065536 + 0.262144, 1e-9);
   const auto decision = nlohmann::json::parse(record.decision);

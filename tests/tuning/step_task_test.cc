@@ -38,7 +38,7 @@ using ::testing::Not;
 constexpr char kOptions[] =
     "objective=step-time;cluster=accelerators={count=2,flops_per_second=1e+08,"
     "bytes_per_second=1e+09,memory_bytes=1e+09,launch_seconds=1e-06}|"
-    "link={bytes_per_second=1e+09,latency_seconds=1e-06}|;hlo_import=1";
+    "link={bytes_per_second=1e+09,latency_seconds=1e-06}|;hlo_import=2";
 
 TaskOptions OptionsOf(const std::string& task,
                       const graphs::Cluster& cluster = Accelerators(2)) {

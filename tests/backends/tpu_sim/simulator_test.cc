@@ -8,11 +8,13 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 #include "base/rng.h"
 #include "hlo/text/parser.h"
+#include "hlo/tiles/register_layout.h"
 #include "tests/backends/tpu_sim/kernels.h"
 #include "tests/support/random_module.h"
 #include "tests/support/status_matchers.h"
@@ -209,6 +211,55 @@ TEST_F(SimulatorTest, NarrowTypesMoveFewerBytesAndAreUnpacked) {
   const KernelTime b = Time(narrow, "output=64,1024");
   EXPECT_EQ(a.run.bytes, 2 * b.run.bytes);
   EXPECT_EQ(3 * a.run.busy[0], b.run.busy[0]);
+}
+
+// The last tile picks fewer rows of it.
+TEST_F(SimulatorTest, TablesThatStayAreLoadedOnce) {
+  constexpr char kRows[] = R"(
+  table = f32[512,256] parameter(0)
+  at = s32[304] parameter(1)
+  ROOT g = f32[304,256] gather(table, at), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,256})";
+  const double table = 512 * 256 * 4;
+  const double result = 304 * 256 * 4;
+  const double one = Time(kRows, "output=304,256").run.bytes;
+  const double indices = one - table - result;
+  EXPECT_GT(indices, 0);
+  EXPECT_LT(indices, 3 * hlo::kRegisterBytes);
+  EXPECT_LT(Time(kRows, "output=128,256").run.bytes,
+            table + result + 4 * hlo::kRegisterBytes);
+}
+
+TEST_F(SimulatorTest, DepthwiseWindowsCountByTheirPositions) {
+  const auto alu = [this](const std::string& size, const std::string& pad) {
+    return Time(absl::StrCat(R"(
+  p = f32[2,16,16,128] parameter(0)
+  q = f32[)",
+                             absl::StrReplaceAll(size, {{"x", ","}}),
+                             R"(,1,128] parameter(1)
+  ROOT r = f32[2,16,16,128] convolution(p, q), window={size=)",
+                             size, " pad=", pad,
+                             "}, dim_labels=b01f_01io->b01f, "
+                             "feature_group_count=128"),
+                "output=2,16,16,128 reduction=1")
+        .run.busy[static_cast<size_t>(Unit::kAlu)];
+  };
+  // Two operations on each of 64 registers for each position, two at a time.
+  EXPECT_EQ(alu("3x3", "1_1x1_1"), 9 * 64);
+  EXPECT_EQ(alu("1x9", "0_0x4_4"), 9 * 64);
+  EXPECT_EQ(alu("9x1", "4_4x0_0"), 9 * 64);
+}
+
+TEST_F(SimulatorTest, FourierTransformsPassLogarithmicallyOften) {
+  const auto loads = [this](int64_t length) {
+    const std::string shape = absl::StrCat("c64[512,", length, "]");
+    return Time(absl::StrCat(
+                    "  p = ", shape, " parameter(0)\n  ROOT r = ", shape,
+                    " fft(p), fft_type=FFT, fft_length={", length, "}"),
+                absl::StrCat("output=512,", length))
+        .run.busy[static_cast<size_t>(Unit::kLoad)];
+  };
+  EXPECT_EQ(loads(128), 7 * loads(1));
+  EXPECT_EQ(loads(64), 6 * loads(2));
 }
 
 TEST_F(SimulatorTest, LargeTablesAreReadByTheRow) {
