@@ -96,7 +96,9 @@ TileWalk::Copies TileWalk::CopiesOf(const Class& tiles, hlo::InstructionId id,
   const hlo::Region& region = tiles.regions.at(id);
   const hlo::Shape* const shape = hlo::TiledShape(kernel_.computation()[id]);
   const double changes = Changes(id);
-  if (shape == nullptr || region.touched >= hlo::Volume(region.box)) {
+  // What is not needed has no box.
+  if (shape == nullptr || region.touched == 0 ||
+      region.touched >= hlo::Volume(region.box)) {
     return {changes};
   }
   const auto bytes = static_cast<double>(hlo::PaddedBytes(*shape, region.box));

@@ -76,6 +76,19 @@ TEST(TpuAnalytical, TablesThatStayAreTransferredOnce) {
   EXPECT_NEAR(bytes(65536), 2 * result, 0.05 * result);
 }
 
+// The first tiles need nothing of the second operand.
+TEST(TpuAnalytical, OperandsThatOnlySomeTilesNeedAreTransferredForThose) {
+  const hlo::Module module = Parse(R"(
+  a = f32[128,512] parameter(0)
+  b = f32[384,512] parameter(1)
+  ROOT c = f32[512,512] concatenate(a, b), dimensions={0})");
+  const hlo::TiledKernel kernel(module);
+  EXPECT_EQ(TpuAnalytical(kernel)
+                .TotalsOf(*hlo::ParseKernelConfig("output=64,512"))
+                .bytes,
+            2.0 * 4 * 512 * 512);
+}
+
 TEST(TpuAnalytical, PaddingCosts) {
   const auto cycles = [](int64_t columns) {
     const hlo::Module module =
