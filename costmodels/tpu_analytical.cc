@@ -43,8 +43,8 @@ double MatrixCycles(const hlo::MatrixProduct& p) {
 }  // namespace
 
 TpuConstants FittedConstants(absl::string_view tpu) {
-  if (tpu == "v4") return {0.98, 0.540, 0.175, 2250, 437};
-  if (tpu == "v5e") return {0.98, 0.583, 0.081, 2250, 567};
+  if (tpu == "v4") return {0.98, 0.540, 0.162, 2250, 437};
+  if (tpu == "v5e") return {0.98, 0.600, 0.067, 2250, 525};
   return {};
 }
 

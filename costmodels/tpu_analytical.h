@@ -29,7 +29,7 @@ struct TpuConstants {
   // Fractions of the peaks that kernels reach.
   double bandwidth_share = 0.98;
   double matrix_share = 0.648;
-  double vector_share = 0.151;
+  double vector_share = 0.140;
   // Cycles of a kernel, and of each tile.
   double launch_cycles = 2025;
   double tile_cycles = 420;
