@@ -78,7 +78,7 @@ void StateConfig(const hlo::KernelConfig& config,
     instruction.set_attributes(std::move(attributes));
     return;
   }
-  attributes->others.emplace_back(std::string(kFrontendAttributes),
+  attributes->others.emplace_back(kFrontendAttributes,
                                   absl::StrCat("{", entry, "}"));
   instruction.set_attributes(std::move(attributes));
 }

@@ -62,8 +62,8 @@ std::vector<std::string> SmallDisk::wrapper() const {
   std::vector<std::string> arguments = {"nsenter", "--mount", "--target",
                                         absl::StrCat(holder_)};
   if (has_user_namespace_) {
-    arguments.push_back("--user");
-    arguments.push_back("--preserve-credentials");
+    arguments.emplace_back("--user");
+    arguments.emplace_back("--preserve-credentials");
   }
   return arguments;
 }
