@@ -48,16 +48,14 @@ function(hone_binary)
 endfunction()
 
 # hone_test(NAME name SRCS cc... DEPS target... LABELS label... [SHARDS n]
-#           [HEADERS_OF target] [PRECOMPILE header...])
+#           [PRECOMPILE header...])
 #
 # One executable per folder, one CTest entry per case; or n entries that share
 # the cases, where each process would load Torch for a case of milliseconds.
 function(hone_test)
-  cmake_parse_arguments(ARG "" "NAME;SHARDS;HEADERS_OF"
-    "SRCS;DEPS;LABELS;PRECOMPILE" ${ARGN})
+  cmake_parse_arguments(ARG "" "NAME;SHARDS" "SRCS;DEPS;LABELS;PRECOMPILE" ${ARGN})
   add_executable(${ARG_NAME} ${ARG_SRCS})
-  hone_precompiled_headers(${ARG_NAME} hone_base_test
-    "${ARG_HEADERS_OF}" "${ARG_PRECOMPILE}")
+  hone_precompiled_headers(${ARG_NAME} hone_base_test "" "${ARG_PRECOMPILE}")
   target_link_libraries(${ARG_NAME} PRIVATE
     ${ARG_DEPS} hone_test_support GTest::gmock GTest::gtest_main hone_warnings)
   target_compile_definitions(${ARG_NAME} PRIVATE
