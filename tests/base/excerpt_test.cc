@@ -1,5 +1,6 @@
 #include "base/excerpt.h"
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
 namespace hone {
@@ -16,7 +17,8 @@ TEST(Excerpt, IsOneLineOfAscii) {
 
 TEST(Excerpt, LeavesOutTheEndOfLongText) {
   EXPECT_EQ(Excerpt(std::string(80, 'x')), std::string(80, 'x'));
-  EXPECT_EQ(Excerpt(std::string(81, 'x')), std::string(80, 'x') + "…");
+  EXPECT_EQ(Excerpt(std::string(81, 'x')),
+            absl::StrCat(std::string(80, 'x'), "…"));
 }
 
 TEST(BoundedMessage, ShortMessagesStayAsTheyAre) {
