@@ -165,16 +165,17 @@ grpc::Status CallGuard::End(const absl::Status& status) {
   // Not when the call is gone: its client may call again as soon as it has the
   // answer.
   --metrics_.open;
-  metrics_.in_flight.Decrement();
   metrics_.duration.Observe(absl::ToDoubleSeconds(elapsed));
   if (wire.ok()) {
     metrics_.handled_ok.Increment();
-    return wire;
+  } else {
+    const std::string code = CodeName(wire.error_code());
+    metrics_.handled.Add({{"method", metrics_.method}, {"code", code}})
+        .Increment();
+    spdlog::debug("{} {}: {}", metrics_.method, code, wire.error_message());
   }
-  const std::string code = CodeName(wire.error_code());
-  metrics_.handled.Add({{"method", metrics_.method}, {"code", code}})
-      .Increment();
-  spdlog::debug("{} {}: {}", metrics_.method, code, wire.error_message());
+  // Last: whoever sees that a call is over finds it handled.
+  metrics_.in_flight.Decrement();
   return wire;
 }
 
