@@ -148,6 +148,28 @@ class Trainer {
     return drawn;
   }
 
+  // The indices of the training groups in random order, but groups of one graph
+  // that follow each other stay together: a minibatch encodes the graph once.
+  std::vector<size_t> Shuffled(Rng& rng) const {
+    const auto graph_of = [this](size_t group) {
+      return set_.training[group].samples.front().graph.get();
+    };
+    std::vector<size_t> begins;  // of runs of one graph
+    for (size_t i = 0; i < set_.training.size(); ++i) {
+      if (i == 0 || graph_of(i) != graph_of(i - 1)) begins.push_back(i);
+    }
+    std::shuffle(begins.begin(), begins.end(), rng);
+    std::vector<size_t> order;
+    order.reserve(set_.training.size());
+    for (const size_t begin : begins) {
+      size_t i = begin;
+      do {
+        order.push_back(i++);
+      } while (i < set_.training.size() && graph_of(i) == graph_of(begin));
+    }
+    return order;
+  }
+
   double LearningRate(int64_t step, int64_t steps) const {
     const double done =
         (static_cast<double>(step) + 1) / static_cast<double>(steps);
@@ -165,9 +187,7 @@ class Trainer {
     // Drawn by the epoch's number, so that going on later draws the same.
     Rng rng(training_.options.seed * 1000003 +
             static_cast<uint64_t>(state_.epoch) + 1);
-    std::vector<size_t> order(set_.training.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::shuffle(order.begin(), order.end(), rng);
+    const std::vector<size_t> order = Shuffled(rng);
     const auto size = static_cast<size_t>(training_.options.groups_per_batch);
     const auto batches = static_cast<int64_t>((order.size() + size - 1) / size);
     const int64_t steps = batches * training_.options.epochs;

@@ -19,7 +19,7 @@
 namespace hone::learning {
 namespace {
 
-constexpr absl::string_view kHeader = "hone cost model training 1\n";
+constexpr absl::string_view kHeader = "hone cost model training 2\n";
 // A digest of the rest comes first: what is damaged is not even parsed.
 constexpr size_t kDigestSize = 64;
 
