@@ -45,7 +45,9 @@ class CostPredictor {
   // 0.1 s: by ridge regression on what the predictions leave, as strongly as
   // cross-validation says is best, over groups if there are many, and not at
   // all if that is worse than leaving them as they are. Groups of heads for an
-  // order teach by the differences between their samples, at least five.
+  // order teach by the differences between their samples, at least five; if
+  // there are eight groups, what cross-validation compares is how wrong the
+  // order of others is.
   // Deviations stay those of the training. Deterministic.
   // Errors: InvalidArgument if a group does not fit the spec; nothing changes.
   virtual absl::Status Refine(absl::Span<const CostGroup> groups) = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -108,40 +109,80 @@ class Ridge {
 
 constexpr int64_t kFolds = 8;
 
+// How far off what is added to the predictions of the samples `indices` [F]
+// leaves them.
+using ChangeLoss = std::function<double(const torch::Tensor& indices,
+                                        const torch::Tensor& change)>;
+
 // Returns the coefficients [P] of the ridge regression of `right` [S] on
-// `rows` [S, P] whose strength predicts folds that were left out best; nothing
-// if none predicts them better than 0 does. fold: [S] int64, 0 … kFolds-1.
+// `rows` [S, P] whose strength has the least loss on folds that were left out;
+// nothing if none has a lower one than no change. fold: [S] int64,
+// 0 … kFolds-1.
 std::optional<torch::Tensor> CrossValidatedRidge(const torch::Tensor& rows,
                                                  const torch::Tensor& right,
-                                                 const torch::Tensor& fold) {
+                                                 const torch::Tensor& fold,
+                                                 const ChangeLoss& loss) {
   const torch::Tensor products = rows.t().matmul(rows);
   const torch::Tensor sides = rows.t().matmul(right);
   const double unit =
       products.trace().item<double>() / static_cast<double>(rows.size(1));
   if (!(unit > 0)) return std::nullopt;
+  // From the strongest, so that of equal ones it is taken.
   std::vector<double> strengths;
-  for (int exponent = -6; exponent <= 4; ++exponent) {
+  for (int exponent = 4; exponent >= -6; --exponent) {
     strengths.push_back(unit * std::pow(10, exponent));
   }
-  std::vector<double> errors(strengths.size());
+  std::vector<double> losses(strengths.size());
+  double without = 0;
   for (int64_t f = 0; f < kFolds; ++f) {
     const torch::Tensor mine = fold.eq(f).nonzero().squeeze(1);
     if (mine.numel() == 0) continue;
     const torch::Tensor out = rows.index_select(0, mine);
-    const torch::Tensor truth = right.index_select(0, mine);
     const Ridge ridge(products - out.t().matmul(out),
-                      sides - out.t().matmul(truth));
+                      sides - out.t().matmul(right.index_select(0, mine)));
     for (size_t i = 0; i < strengths.size(); ++i) {
-      errors[i] += (truth - out.matmul(ridge.Coefficients(strengths[i])))
-                       .square()
-                       .sum()
-                       .item<double>();
+      losses[i] += loss(mine, out.matmul(ridge.Coefficients(strengths[i])));
     }
+    without += loss(mine, torch::zeros_like(mine, kDouble));
   }
-  const auto best = std::min_element(errors.begin(), errors.end());
-  if (!(*best < right.square().sum().item<double>())) return std::nullopt;
+  const auto best = std::min_element(losses.begin(), losses.end());
+  if (!(*best < without)) return std::nullopt;
   return Ridge(products, sides)
-      .Coefficients(strengths[static_cast<size_t>(best - errors.begin())]);
+      .Coefficients(strengths[static_cast<size_t>(best - losses.begin())]);
+}
+
+// The squared error of predictions.
+ChangeLoss SquaredLoss(const torch::Tensor& errors) {
+  return [errors](const torch::Tensor& indices, const torch::Tensor& change) {
+    return (errors.index_select(0, indices) - change)
+        .square()
+        .sum()
+        .item<double>();
+  };
+}
+
+// By what the slower of two samples of a group, put first, is slower, summed
+// over the pairs in the wrong order: a squared error can fall while the best of
+// a group gets another place. Samples of a group must follow each other.
+ChangeLoss MisorderLoss(const Regression& of) {
+  return [&of](const torch::Tensor& indices, const torch::Tensor& change) {
+    const torch::Tensor log_times = of.log_times.index_select(0, indices);
+    const torch::Tensor scores = of.predicted.index_select(0, indices) + change;
+    const torch::Tensor groups = of.group.index_select(0, indices);
+    const auto time = log_times.accessor<double, 1>();
+    const auto score = scores.accessor<double, 1>();
+    const auto group = groups.accessor<int64_t, 1>();
+    double loss = 0;
+    for (int64_t i = 0; i < indices.size(0); ++i) {
+      for (int64_t j = i + 1; j < indices.size(0) && group[j] == group[i];
+           ++j) {
+        if ((score[i] - score[j]) * (time[i] - time[j]) < 0) {
+          loss += std::abs(time[i] - time[j]);
+        }
+      }
+    }
+    return loss;
+  };
 }
 
 }  // namespace
@@ -174,8 +215,11 @@ void RefineLastLayers(absl::Span<const CostGroup> groups, const CostSpec& spec,
         of.groups >= kFolds ? of.group
                             : torch::arange(of.samples(), torch::kInt64),
         kFolds);
-    const std::optional<torch::Tensor> change =
-        CrossValidatedRidge(rows, Errors(of, spec.heads[h].target), fold);
+    const torch::Tensor errors = Errors(of, spec.heads[h].target);
+    const std::optional<torch::Tensor> change = CrossValidatedRidge(
+        rows, errors, fold,
+        has_constant || of.groups < kFolds ? SquaredLoss(errors)
+                                           : MisorderLoss(of));
     if (!change) continue;
     const int64_t width = network.options().hidden;
     const double scale = layers.target.scale.item<double>();

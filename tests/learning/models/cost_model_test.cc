@@ -313,6 +313,34 @@ TEST(CostModel, IsRefinedApartFromItsClone) {
               StatusIs(kInvalid, HasSubstr("head 7")));
 }
 
+// A head for an order is not changed for the sake of its scores' distances.
+TEST(CostModel, RefiningLeavesAnOrderThatIsRight) {
+  const auto model = Learned();
+  const int32_t head = 1;
+  std::vector<CostGroup> measured;
+  for (CostGroup group : bench::MakeSyntheticKernels({.seed = 5})) {
+    if (group.head != head) continue;
+    const std::vector<float> scores =
+        Values(*model, head, Queries({&group, 1}));
+    for (size_t i = 0; i < scores.size(); ++i) {
+      group.samples[i].log_time = std::exp(static_cast<double>(scores[i]));
+    }
+    measured.push_back(std::move(group));
+  }
+  ASSERT_GE(measured.size(), 8);
+  const std::string before = model->Serialize();
+  ASSERT_THAT(model->Refine(measured), IsOk());
+  EXPECT_EQ(model->Serialize(), before);
+  // The opposite is learned.
+  for (CostGroup& group : measured) {
+    for (CostSample& sample : group.samples) {
+      sample.log_time = -sample.log_time;
+    }
+  }
+  ASSERT_THAT(model->Refine(measured), IsOk());
+  EXPECT_NE(model->Serialize(), before);
+}
+
 TEST(CostModel, PredictsOnManyThreadsAtOnce) {
   const auto model = Learned();
   const std::vector<CostQuery> queries = Queries(Groups());
