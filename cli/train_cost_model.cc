@@ -226,7 +226,8 @@ void AddTrainCostModelCommand(CLI::App& train, Context& context) {
   AddCount(*command, "--epochs", training.epochs,
            "Passes over the training kernels");
   AddCount(*command, "--groups-per-batch", training.groups_per_batch,
-           "Kernels of a step");
+           "Groups of configurations of a step, those that one head "
+           "compares");
   AddCount(*command, "--samples-per-group", training.samples_per_group,
            "The most configurations of a kernel in a step");
   AddNumber(*command, "--learning-rate", training.learning_rate,

@@ -15,6 +15,10 @@ constexpr auto kDouble = torch::kFloat64;
 // Nodes that one pass of the network sees, for memory's sake.
 constexpr size_t kNodesPerPart = 8192;
 
+// The least share of the distance from the training samples in the expected
+// squared error of held-out ones.
+constexpr double kLeastShareOfDistance = 0.5;
+
 // The samples of all groups of one head.
 struct Regression {
   torch::Tensor hidden;     // [S, hidden], double
@@ -259,7 +263,8 @@ void FitDeviations(int32_t head, absl::Span<const CostGroup> training,
   const int64_t width = rows.size(1);
   const double mean_variance =
       covariance.trace().item<double>() / static_cast<double>(width);
-  covariance += torch::eye(width, kDouble) * (1e-3 * mean_variance + 1e-12);
+  // Little: what training samples hardly vary in is where strange ones differ.
+  covariance += torch::eye(width, kDouble) * (1e-5 * mean_variance + 1e-12);
   const auto [values, vectors] = torch::linalg_eigh(covariance);
   // A training sample has a squared distance of about 1.
   const torch::Tensor spread =
@@ -281,7 +286,10 @@ void FitDeviations(int32_t head, absl::Span<const CostGroup> training,
   const double slope = ((distances - mean_distance).dot(errors - mean_error) /
                         ((distances - mean_distance).square().sum() + 1e-12))
                            .item<double>();
-  double per_distance = std::clamp(slope, 0.0, mean_error / mean_distance);
+  // Held-out samples are hardly farther than those of training, so that their
+  // errors tell little of samples that are.
+  const double most = mean_error / mean_distance;
+  double per_distance = std::clamp(slope, kLeastShareOfDistance * most, most);
   if (!std::isfinite(per_distance)) per_distance = 0;
   layers.noise[0] = std::max(mean_error - per_distance * mean_distance, 0.0);
   layers.noise[1] = per_distance;

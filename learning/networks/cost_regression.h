@@ -25,8 +25,9 @@ void FitOrderScale(int32_t head, absl::Span<const CostGroup> groups,
 
 // Fits what predictions of a head deviate by: the variance is linear in the
 // squared Mahalanobis distance of the regressors from those of `training`, with
-// the coefficients that explain the squared errors on `held_out`. Errors of
-// heads for an order are those of differences from the mean of the group.
+// the coefficients that explain the squared errors on `held_out`, but at least
+// half by the distance. Errors of heads for an order are those of differences
+// from the mean of the group.
 void FitDeviations(int32_t head, absl::Span<const CostGroup> training,
                    absl::Span<const CostGroup> held_out, const CostSpec& spec,
                    CostNetworkImpl& network);
