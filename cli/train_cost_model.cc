@@ -65,6 +65,12 @@ absl::Status CheckUsed(const Options& options, const bench::CostDataSet& set) {
   return absl::OkStatus();
 }
 
+// Not defined if no group has two times.
+std::string KendallText(double kendall) {
+  return std::isfinite(kendall) ? absl::StrFormat("Kendall %.3f, ", kendall)
+                                : "";
+}
+
 // "time: MAPE 2.1 %; tile: APE 0.8 %, Kendall 0.98, top 5 0.2 %".
 std::string Describe(const CostSpec& spec,
                      absl::Span<const ProgramMetrics> programs) {
@@ -73,13 +79,13 @@ std::string Describe(const CostSpec& spec,
     const HeadMetrics metrics =
         learning::MeanOverPrograms(programs, static_cast<int32_t>(h));
     if (metrics.mean.kernels == 0) continue;
-    heads.push_back(
-        spec.heads[h].target == CostTarget::kTime
-            ? absl::StrFormat("%s: MAPE %.2f %%", spec.heads[h].name,
-                              metrics.mean.mape)
-            : absl::StrFormat("%s: APE %.2f %%, Kendall %.3f, top 5 %.2f %%",
-                              spec.heads[h].name, metrics.mean.ape,
-                              metrics.mean.kendall, metrics.mean.top5));
+    heads.push_back(spec.heads[h].target == CostTarget::kTime
+                        ? absl::StrFormat("%s: MAPE %.2f %%",
+                                          spec.heads[h].name, metrics.mean.mape)
+                        : absl::StrFormat("%s: APE %.2f %%, %stop 5 %.2f %%",
+                                          spec.heads[h].name, metrics.mean.ape,
+                                          KendallText(metrics.mean.kendall),
+                                          metrics.mean.top5));
   }
   return absl::StrJoin(heads, "; ");
 }

@@ -1,8 +1,10 @@
 #include "learning/cost_training_state.h"
 
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 #include <type_traits>
 #include <vector>
 
@@ -125,8 +127,16 @@ std::string CostTrainingFingerprint(const CostTrainingSet& set,
 
 absl::StatusOr<std::optional<CostTrainingState>> ReadCostTrainingState(
     const std::string& path, absl::string_view fingerprint) {
+  std::error_code error;
+  if (path.empty() || !std::filesystem::exists(path, error)) {
+    return std::nullopt;
+  }
+  // Devices and pipes may have no end.
+  if (!std::filesystem::is_regular_file(path, error)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, ": is no regular file, expected the state of a training"));
+  }
   std::ifstream in(path, std::ios::binary);
-  if (path.empty() || !in) return std::nullopt;
   const std::string bytes{std::istreambuf_iterator<char>(in),
                           std::istreambuf_iterator<char>()};
   const absl::string_view digest =

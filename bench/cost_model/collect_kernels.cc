@@ -241,7 +241,8 @@ absl::StatusOr<CollectedKernels> CollectKernels(
   }
   HONE_ASSIGN_OR_RETURN(const std::vector<NamedKernel> kernels,
                         KernelsOf(options));
-  HONE_ASSIGN_OR_RETURN(DataFile file, DataFile::Open(options.output));
+  HONE_ASSIGN_OR_RETURN(DataFile file,
+                        DataFile::Open(options.output, kKernelLineBegin));
   Collector collector(options, measurer, device);
   CollectedKernels result;
   const absl::Duration start = SystemClock().Monotonic();

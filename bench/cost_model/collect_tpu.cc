@@ -214,7 +214,8 @@ absl::StatusOr<CollectedTpu> CollectTpu(const CollectTpuOptions& options,
   for (TpuProgram& program : RandomTpuPrograms(options.seed, options.random)) {
     programs.push_back(std::move(program));
   }
-  HONE_ASSIGN_OR_RETURN(DataFile file, DataFile::Open(options.output));
+  HONE_ASSIGN_OR_RETURN(DataFile file,
+                        DataFile::Open(options.output, kTpuLineBegin));
   CollectedTpu result;
   const absl::Duration start = SystemClock().Monotonic();
   for (size_t i = 0; i < programs.size(); ++i) {

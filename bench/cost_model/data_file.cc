@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
@@ -23,29 +24,55 @@ absl::Status SystemError(const std::string& path, absl::string_view what) {
   return absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot be ", what));
 }
 
-// Returns the number of bytes of whole lines. Errors: InvalidArgument if what
-// follows them is no line of JSON that broke off.
-absl::StatusOr<int64_t> WholeLineBytes(const std::string& path) {
+// Devices and pipes may have no end.
+bool IsStrange(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error) &&
+         !std::filesystem::is_regular_file(path, error) &&
+         !std::filesystem::is_directory(path, error);
+}
+
+// What a file ends in.
+struct Ending {
+  int64_t whole_bytes = 0;  // of lines that are whole
+  bool lacks_end = false;   // of the last of them
+};
+
+// Errors: InvalidArgument if what follows the lines with ends is no line that
+// begins with `line_begin`, whole or broken off.
+absl::StatusOr<Ending> EndingOf(const std::string& path,
+                                absl::string_view line_begin) {
   std::ifstream file(path, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
   if (!file) return SystemError(path, "read");
   const size_t last = bytes.rfind('\n');
   const size_t end = last == std::string::npos ? 0 : last + 1;
   const absl::string_view rest = absl::string_view(bytes).substr(end);
-  // A whole document is someone's.
-  if (!rest.empty() &&
-      (rest[0] != '{' || nlohmann::json::accept(rest.begin(), rest.end()))) {
+  if (rest.empty()) return Ending{static_cast<int64_t>(end), false};
+  // Anything else is someone's.
+  if (!absl::StartsWith(rest, line_begin) &&
+      !absl::StartsWith(line_begin, rest)) {
     return absl::InvalidArgumentError(
         absl::StrCat(path,
                      ": ends in what is no line of data, expected a data "
                      "file, or a new one"));
   }
-  return static_cast<int64_t>(end);
+  if (nlohmann::json::accept(rest.begin(), rest.end())) {
+    return Ending{static_cast<int64_t>(bytes.size()), true};
+  }
+  return Ending{static_cast<int64_t>(end), false};
 }
 
 }  // namespace
 
-absl::StatusOr<DataFile> DataFile::Open(const std::string& path) {
+absl::StatusOr<DataFile> DataFile::Open(const std::string& path,
+                                        absl::string_view line_begin) {
+  if (IsStrange(path)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path,
+                     ": is no regular file, expected a data file, or a "
+                     "new one"));
+  }
   const int file =
       open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file < 0) return SystemError(path, "written");
@@ -55,8 +82,12 @@ absl::StatusOr<DataFile> DataFile::Open(const std::string& path) {
         absl::StrCat(path, ": is being written by another process"));
   }
   // Under the lock: another writer may have added lines until now.
-  HONE_ASSIGN_OR_RETURN(const int64_t bytes, WholeLineBytes(path));
-  if (ftruncate(file, bytes) != 0) return SystemError(path, "cut");
+  HONE_ASSIGN_OR_RETURN(const Ending ending, EndingOf(path, line_begin));
+  if (ending.lacks_end) {
+    HONE_RETURN_IF_ERROR(lines.Add(""));
+  } else if (ftruncate(file, ending.whole_bytes) != 0) {
+    return SystemError(path, "cut");
+  }
   return lines;
 }
 
@@ -92,6 +123,10 @@ absl::Status ReadDataFile(
     const std::string& path, absl::string_view expected,
     const std::function<absl::Status(absl::string_view line,
                                      absl::string_view where)>& use) {
+  if (IsStrange(path)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": is no regular file, expected ", expected));
+  }
   std::error_code error;
   std::ifstream file(path);
   if (!file || std::filesystem::is_directory(path, error)) {

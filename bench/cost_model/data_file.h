@@ -15,11 +15,14 @@ namespace hone::bench {
 // none but the one that it was making.
 class DataFile {
  public:
-  // Opens a file, or makes one. What an interrupted run left after the last
-  // whole line is cut off, so read first whether it is a file of such lines
-  // (HasLines). Errors: InvalidArgument if it cannot be written;
-  // FailedPrecondition while another process does.
-  static absl::StatusOr<DataFile> Open(const std::string& path);
+  // Opens a file, or makes one, of lines that begin with `line_begin`. What an
+  // interrupted run left of a line at the end is cut off, and a whole line that
+  // only lacks its end gets it. Read first whether it is a file of such lines
+  // (HasLines). Errors: InvalidArgument if it cannot be written, is no regular
+  // file, or ends in something else; FailedPrecondition while another process
+  // writes it.
+  static absl::StatusOr<DataFile> Open(const std::string& path,
+                                       absl::string_view line_begin);
 
   DataFile(DataFile&& other) noexcept
       : path_(std::move(other.path_)), file_(std::exchange(other.file_, -1)) {}
@@ -43,8 +46,8 @@ bool HasLines(const std::string& path);
 
 // Calls `use` for each line of a file, in order, with "FILE:LINE". What an
 // interrupted run left of one at the end is ignored. Errors: NotFound if
-// the file cannot be read: "PATH: cannot be read, expected EXPECTED"; those of
-// `use`.
+// the file cannot be read: "PATH: cannot be read, expected EXPECTED";
+// InvalidArgument if it is no regular one; those of `use`.
 absl::Status ReadDataFile(
     const std::string& path, absl::string_view expected,
     const std::function<absl::Status(absl::string_view line,

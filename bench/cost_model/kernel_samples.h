@@ -46,6 +46,9 @@ struct KernelSamples {
   std::vector<ScheduleSample> samples;
 };
 
+// What every line begins with.
+inline constexpr absl::string_view kKernelLineBegin = R"({"family":)";
+
 // Returns a line without its end: JSON.
 std::string PrintKernelSamples(const KernelSamples& samples);
 

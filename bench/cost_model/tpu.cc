@@ -1,5 +1,6 @@
 // The data set of simulated kernels of TPUs.
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -20,15 +21,22 @@ absl::StatusOr<learning::CostTrainingSet> MakeTpuData(
   HONE_ASSIGN_OR_RETURN(const FamilySplit split,
                         ReadFamilySplit(options.split));
   learning::CostTrainingSet set = {.spec = tuning::TpuCostSpec()};
+  std::string device;
   HONE_RETURN_IF_ERROR(
       ReadTpuSamples(options.data, [&](const TpuSamples& line) -> absl::Status {
+        // Of several, one set of features would have several times.
+        if (device.empty()) device = line.device;
+        if (line.device != device) {
+          return absl::InvalidArgumentError(
+              absl::StrCat("a kernel of TPU ", line.device,
+                           ", expected those of ", device, " alone"));
+        }
         if (split.test.contains(line.family)) return absl::OkStatus();
         absl::StatusOr<std::vector<learning::CostGroup>> groups =
             TpuGroups(line);
         if (!groups.ok()) {
-          return absl::InvalidArgumentError(
-              absl::StrCat(options.data, ": a kernel of ", line.program, ": ",
-                           groups.status().message()));
+          return absl::InvalidArgumentError(absl::StrCat(
+              "a kernel of ", line.program, ": ", groups.status().message()));
         }
         std::vector<learning::CostGroup>& side =
             split.validation.contains(line.family) ? set.validation
@@ -38,6 +46,10 @@ absl::StatusOr<learning::CostTrainingSet> MakeTpuData(
         }
         return absl::OkStatus();
       }));
+  if (device.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        options.data, ": holds no kernels, expected some (hone dataset tpu)"));
+  }
   if (set.training.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         options.data, ": no kernels of families that are not held out by ",

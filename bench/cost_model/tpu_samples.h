@@ -32,6 +32,9 @@ struct TpuSamples {
   std::vector<TileSample> samples = {};
 };
 
+// What every line begins with.
+inline constexpr absl::string_view kTpuLineBegin = R"({"program":)";
+
 // Returns a line without its end: JSON.
 std::string PrintTpuSamples(const TpuSamples& samples);
 

@@ -293,6 +293,9 @@ TEST_F(TrainCostModelTest, GoesOnWhereItStopped) {
   std::ofstream(training.state_file, std::ios::binary) << state;
   EXPECT_THAT(TrainCostModel(set_, training),
               StatusIs(kInvalid, HasSubstr("state: not the state of a")));
+  training.state_file = "/dev/zero";
+  EXPECT_THAT(TrainCostModel(set_, training),
+              StatusIs(kInvalid, HasSubstr("/dev/zero: is no regular file")));
 }
 
 TEST_F(TrainCostModelTest, StartsFromWeights) {

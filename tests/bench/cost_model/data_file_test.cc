@@ -17,6 +17,8 @@ using ::hone::testing::StatusIs;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+constexpr absl::string_view kBegin = R"({"a":)";
+
 class DataFileTest : public ::testing::Test {
  protected:
   std::string path() const { return folder_.path() + "/data.jsonl"; }
@@ -39,29 +41,32 @@ class DataFileTest : public ::testing::Test {
 
 TEST_F(DataFileTest, GrowsByLines) {
   EXPECT_FALSE(HasLines(path()));
-  for (const char* const line : {"{1}", "{2}"}) {
-    auto file = DataFile::Open(path());
+  for (const char* const line : {R"({"a":1})", R"({"a":2})"}) {
+    auto file = DataFile::Open(path(), kBegin);
     HONE_ASSERT_OK(file.status());
     HONE_EXPECT_OK(file->Add(line));
   }
   EXPECT_TRUE(HasLines(path()));
-  EXPECT_THAT(Lines(), ElementsAre("{1}", "{2}"));
+  EXPECT_THAT(Lines(), ElementsAre(R"({"a":1})", R"({"a":2})"));
 }
 
 TEST_F(DataFileTest, WhatAnInterruptedRunLeftIsCutOff) {
-  Write("{1}\n{\"half");
-  EXPECT_THAT(Lines(), ElementsAre("{1}"));
-  auto file = DataFile::Open(path());
-  HONE_ASSERT_OK(file.status());
-  HONE_EXPECT_OK(file->Add("{2}"));
-  EXPECT_THAT(Lines(), ElementsAre("{1}", "{2}"));
+  for (const char* const broken : {"{", "{\"a\"", "{\"a\":\"half"}) {
+    Write(std::string("{\"a\":1}\n") + broken);
+    EXPECT_THAT(Lines(), ElementsAre("{\"a\":1}"));
+    auto file = DataFile::Open(path(), kBegin);
+    HONE_ASSERT_OK(file.status());
+    HONE_EXPECT_OK(file->Add("{\"a\":2}"));
+    EXPECT_THAT(Lines(), ElementsAre("{\"a\":1}", "{\"a\":2}"));
+  }
 }
 
 TEST_F(DataFileTest, AnotherFileIsNotCut) {
   for (const char* const note :
-       {"a note without an end", "{\"results\": [1, 2]}"}) {
+       {"a note without an end", "{\"results\": [1, 2]}", "{ a note in braces",
+        "{\"b\":\"half"}) {
     Write(note);
-    EXPECT_THAT(DataFile::Open(path()).status(),
+    EXPECT_THAT(DataFile::Open(path(), kBegin).status(),
                 StatusIs(absl::StatusCode::kInvalidArgument,
                          HasSubstr("no line of data")));
     std::ifstream file(path());
@@ -72,14 +77,28 @@ TEST_F(DataFileTest, AnotherFileIsNotCut) {
 }
 
 TEST_F(DataFileTest, ALineThatOnlyLacksItsEndIsRead) {
-  Write("{\"a\":1}\n{\"b\":2}");
-  EXPECT_THAT(Lines(), ElementsAre("{\"a\":1}", "{\"b\":2}"));
+  Write("{\"a\":1}\n{\"a\":2}");
+  EXPECT_THAT(Lines(), ElementsAre("{\"a\":1}", "{\"a\":2}"));
+  // And goes on after it.
+  auto file = DataFile::Open(path(), kBegin);
+  HONE_ASSERT_OK(file.status());
+  HONE_EXPECT_OK(file->Add("{\"a\":3}"));
+  EXPECT_THAT(Lines(), ElementsAre("{\"a\":1}", "{\"a\":2}", "{\"a\":3}"));
+}
+
+TEST_F(DataFileTest, DevicesAreNoDataFiles) {
+  EXPECT_THAT(DataFile::Open("/dev/full", kBegin).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("/dev/full: is no regular file")));
+  EXPECT_THAT(ReadDataFile("/dev/zero", "data", nullptr),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("is no regular file, expected data")));
 }
 
 TEST_F(DataFileTest, HasOneWriter) {
-  const auto first = DataFile::Open(path());
+  const auto first = DataFile::Open(path(), kBegin);
   HONE_ASSERT_OK(first.status());
-  EXPECT_THAT(DataFile::Open(path()).status(),
+  EXPECT_THAT(DataFile::Open(path(), kBegin).status(),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        HasSubstr("is being written by another process")));
 }
