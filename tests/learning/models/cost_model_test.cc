@@ -57,7 +57,7 @@ std::unique_ptr<CostModel> Learned(
       all.back().samples.push_back(i);
     }
   }
-  for (int i = 0; i < 3; ++i) learner.Update(all, 1e-2);
+  for (int i = 0; i < 3; ++i) learner.Update(all, 1e-3);
   learner.Finish(groups, {});
   return model;
 }
