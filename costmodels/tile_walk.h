@@ -53,7 +53,7 @@ class TileWalk {
   // The copies of an array between HBM and VMEM.
   struct Copies {
     double count = 0;
-    // Of the elements that are touched, not of the whole box.
+    // True if only the touched elements are copied, false if the whole box is.
     bool is_touched_only = false;
   };
   // Returns those of all tiles, if all are as those of a class: one for each

@@ -46,7 +46,7 @@ struct KernelSamples {
   std::vector<ScheduleSample> samples;
 };
 
-// What every line begins with.
+// The start of each line of a data file.
 inline constexpr absl::string_view kKernelLineBegin = R"({"family":)";
 
 // Returns a line without its end: JSON.

@@ -32,7 +32,7 @@ struct TpuSamples {
   std::vector<TileSample> samples = {};
 };
 
-// What every line begins with.
+// The start of each line of a data file.
 inline constexpr absl::string_view kTpuLineBegin = R"({"program":)";
 
 // Returns a line without its end: JSON.
