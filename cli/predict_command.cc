@@ -134,18 +134,17 @@ Json Describe(const backends::TpuModule& module,
   for (const Prediction& p : predictions) {
     predicted += p.kernel->executions * p.predicted_ns;
     simulated += p.kernel->executions * p.simulated_ns;
-    kernels.push_back(
-        {{"instruction", NameOf(module, *p.kernel)},
-         {"kernels", p.kernel->places.size()},
-         {"executions", p.kernel->executions},
-         {"config", hlo::PrintKernelConfig(p.kernel->config)},
-         {"states_no_tile_of_its_own", p.kernel->states_no_tile_of_its_own},
-         {"predicted_ns", p.predicted_ns},
-         {"deviation", p.deviation},
-         {"unsure", p.deviation >= kUnsureDeviation},
-         {"simulated_ns", p.simulated_ns},
-         {"simulation_is_exact", p.is_exact},
-         {"unknown_opcodes", UnknownOpcodes(*p.kernel->module)}});
+    kernels.push_back({{"instruction", NameOf(module, *p.kernel)},
+                       {"kernels", p.kernel->places.size()},
+                       {"executions", p.kernel->executions},
+                       {"config", hlo::PrintKernelConfig(p.kernel->config)},
+                       {"stated_config_refused", p.kernel->refusal},
+                       {"predicted_ns", p.predicted_ns},
+                       {"deviation", p.deviation},
+                       {"unsure", p.deviation >= kUnsureDeviation},
+                       {"simulated_ns", p.simulated_ns},
+                       {"simulation_is_exact", p.is_exact},
+                       {"unknown_opcodes", UnknownOpcodes(*p.kernel->module)}});
   }
   return {{"module", module.fused.name()},
           {"kernels", std::move(kernels)},
@@ -174,8 +173,9 @@ void Print(const Json& document) {
     if (!kernel["simulation_is_exact"].get<bool>()) {
       absl::StrAppend(&notes, "  extrapolated");
     }
-    if (kernel["states_no_tile_of_its_own"].get<bool>()) {
-      absl::StrAppend(&notes, "  the stated tile does not fit: default");
+    if (const auto why = kernel["stated_config_refused"].get<std::string>();
+        !why.empty()) {
+      absl::StrAppend(&notes, "  the default tile, not the stated one: ", why);
     }
     const auto unknown =
         kernel["unknown_opcodes"].get<std::vector<std::string>>();

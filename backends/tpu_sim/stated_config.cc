@@ -44,19 +44,16 @@ std::vector<std::string> EntriesOf(absl::string_view value) {
 
 }  // namespace
 
-std::optional<hlo::KernelConfig> StatedConfig(
-    const hlo::Instruction& instruction) {
+std::optional<std::string> StatedConfig(const hlo::Instruction& instruction) {
   for (const auto& [name, value] : instruction.attributes().others) {
     if (name != kFrontendAttributes) continue;
     for (const std::string& entry : EntriesOf(value)) {
       absl::string_view text = entry;
-      if (!absl::ConsumePrefix(&text, kKey) ||
-          !absl::ConsumePrefix(&text, "\"") ||
-          !absl::ConsumeSuffix(&text, "\"")) {
-        continue;
+      if (absl::ConsumePrefix(&text, kKey) &&
+          absl::ConsumePrefix(&text, "\"") &&
+          absl::ConsumeSuffix(&text, "\"")) {
+        return std::string(text);
       }
-      const auto config = hlo::ParseKernelConfig(text);
-      if (config.ok()) return *config;
     }
   }
   return std::nullopt;

@@ -2,6 +2,7 @@
 #define HONE_BACKENDS_TPU_SIM_STATED_CONFIG_H_
 
 #include <optional>
+#include <string>
 
 #include "hlo/ir/instruction.h"
 #include "hlo/tiles/kernel_config.h"
@@ -13,10 +14,9 @@ namespace hone::backends {
 //
 //   frontend_attributes={hone_tile="output=8,128 order=row buffers=2 unroll=4"}
 
-// Returns the configuration that an instruction states; none if it states none,
-// or what is none. Whether it fits the kernel is not checked.
-std::optional<hlo::KernelConfig> StatedConfig(
-    const hlo::Instruction& instruction);
+// Returns the text of the configuration that an instruction states
+// (hlo::ParseKernelConfig); nothing if it states none.
+std::optional<std::string> StatedConfig(const hlo::Instruction& instruction);
 
 // Writes it, beside the frontend attributes that the instruction has and in
 // place of an earlier configuration.

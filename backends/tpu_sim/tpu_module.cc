@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <limits>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -42,9 +43,22 @@ absl::StatusOr<hlo::Module> FuseForTpu(const hlo::Module& module,
   return hlo::Fuse(space, fused, space.RowMajor());
 }
 
-bool Fits(const KernelSimulator& simulator, const hlo::KernelConfig& config) {
-  return simulator.space().Check(config).ok() &&
-         simulator.OverflowBytes(config) == 0;
+// Errors: InvalidArgument, with the limit that the configuration breaks.
+absl::Status CheckFits(const KernelSimulator& simulator,
+                       const hlo::KernelConfig& config) {
+  HONE_RETURN_IF_ERROR(simulator.space().Check(config));
+  const int64_t bytes = simulator.OverflowBytes(config);
+  if (bytes == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "it takes ", bytes, " bytes more than the memory of the TPU has"));
+}
+
+absl::StatusOr<hlo::KernelConfig> ReadStated(const KernelSimulator& simulator,
+                                             const std::string& text) {
+  HONE_ASSIGN_OR_RETURN(const hlo::KernelConfig config,
+                        hlo::ParseKernelConfig(text));
+  HONE_RETURN_IF_ERROR(CheckFits(simulator, config));
+  return config;
 }
 
 }  // namespace
@@ -70,22 +84,23 @@ absl::StatusOr<TpuModule> PrepareForTpu(const hlo::Module& module,
   // Equal kernels may state different configurations.
   absl::flat_hash_map<std::pair<Hash128, std::string>, size_t> known;
   for (hlo::Kernel& kernel : kernels) {
-    const std::optional<hlo::KernelConfig> stated = StatedConfig(
+    const std::optional<std::string> stated = StatedConfig(
         prepared.fused.computation(kernel.computation)[kernel.instruction]);
-    const auto [it, is_new] = known.try_emplace(
-        std::make_pair(
-            hlo::FastFingerprint(kernel.module),
-            stated.has_value() ? hlo::PrintKernelConfig(*stated) : ""),
-        prepared.kernels.size());
+    const auto [it, is_new] =
+        known.try_emplace(std::make_pair(hlo::FastFingerprint(kernel.module),
+                                         stated.value_or("")),
+                          prepared.kernels.size());
     if (is_new) {
       const KernelSimulator simulator(kernel.module, tpu);
       TpuKernel& added = prepared.kernels.emplace_back();
-      if (stated.has_value() && Fits(simulator, *stated)) {
-        added.config = *stated;
+      absl::StatusOr<hlo::KernelConfig> own = absl::NotFoundError("");
+      if (stated.has_value()) own = ReadStated(simulator, *stated);
+      if (own.ok()) {
+        added.config = *own;
       } else {
         added.config = simulator.DefaultConfig();
-        added.states_no_tile_of_its_own = stated.has_value();
-        if (!Fits(simulator, added.config)) {
+        added.refusal = std::string(own.status().message());
+        if (!CheckFits(simulator, added.config).ok()) {
           return absl::InvalidArgumentError(absl::StrCat(
               "instruction ", kernel.module.name(),
               ": none of its tiles fits the memory of the TPU, expected one"));

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,8 +22,9 @@ struct TpuKernel {
   // The places state it (StatedConfig), where that fits; else the choice of a
   // compiler without a model (KernelSimulator::DefaultConfig).
   hlo::KernelConfig config;
-  // The places state a configuration that does not fit.
-  bool states_no_tile_of_its_own = false;
+  // Why the configuration that the places state is not used: it is none, or
+  // breaks a limit. Empty: it is, or they state none.
+  std::string refusal;
   // How often a run of the module runs one of them.
   double executions = 0;
   // The instructions of the fused module that are these kernels.
