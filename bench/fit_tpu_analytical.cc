@@ -14,20 +14,20 @@
 
 #include "backends/tpu_sim/simulator.h"
 #include "base/hash.h"
-#include "bench/pass_order_split.h"
+#include "bench/cost_model/tpu_programs.h"
 #include "costmodels/tpu_analytical.h"
 #include "hlo/analysis/fingerprint.h"
 #include "hlo/fusion/fuse.h"
 #include "hlo/fusion/fuse_by_priority.h"
 #include "hlo/fusion/kernels.h"
-#include "hlo/read_module.h"
 #include "tuning/tasks/tpu_peaks.h"
 
 // Fits the constants of the analytical model of TPUs (costmodels/
-// tpu_analytical.h) to the simulated times of kernels of the corpus' training
-// families, and prints them with the errors on all programs:
+// tpu_analytical.h) to the simulated times of kernels of the families that
+// learned models are trained on, and prints them with the errors on all bundled
+// programs, of which the models are tested on those marked so:
 //
-//   hone_fit_tpu_analytical [--tpu=v3] [--tiles=200] MODULE...
+//   hone_fit_tpu_analytical [--tpu=v4] [--tiles=200] [--only=EXPRESSION]
 //
 // A program's kernels are those of its priority fusion with default tiles. Each
 // is timed with all its tiles that fit, or so many random ones.
@@ -40,9 +40,9 @@ using costmodels::TpuConstants;
 using costmodels::TpuPeaks;
 
 struct Options {
-  std::string tpu = "v3";
+  std::string tpu = "v4";
   int64_t tiles = 200;
-  std::vector<std::string> paths;
+  std::string only;  // a regular expression of programs' names
 };
 
 struct TimedKernel {
@@ -57,6 +57,7 @@ struct TimedKernel {
 struct Program {
   std::string name;
   bool is_training = false;
+  bool is_test = false;
   std::vector<std::unique_ptr<TimedKernel>> kernels;
 };
 
@@ -160,7 +161,7 @@ TpuConstants Fit(const std::vector<Program>& programs, const TpuPeaks& peaks) {
                             .launch_cycles = 1800,
                             .tile_cycles = 120};
   double least = Loss(programs, peaks, constants);
-  for (const double step : {1.5, 1.2, 1.08}) {
+  for (const double step : {1.5, 1.2, 1.08, 1.02, 1.005}) {
     bool improves = true;
     for (int round = 0; improves && round < 6; ++round) {
       improves = false;
@@ -172,9 +173,10 @@ TpuConstants Fit(const std::vector<Program>& programs, const TpuPeaks& peaks) {
           TpuConstants changed = constants;
           changed.*each *= factor;
           // No peak is exceeded.
-          if (changed.bandwidth_share > 1 || changed.matrix_share > 1 ||
-              changed.vector_share > 1) {
-            continue;
+          for (double TpuConstants::*const share :
+               {&TpuConstants::bandwidth_share, &TpuConstants::matrix_share,
+                &TpuConstants::vector_share}) {
+            changed.*share = std::min(changed.*share, 1.0);
           }
           const double loss = Loss(programs, peaks, changed);
           if (loss >= least) continue;
@@ -188,9 +190,10 @@ TpuConstants Fit(const std::vector<Program>& programs, const TpuPeaks& peaks) {
   return constants;
 }
 
-absl::StatusOr<Program> ReadProgram(const std::string& path,
+absl::StatusOr<Program> ReadProgram(const bench::TpuProgram& source,
+                                    const bench::FamilySplit& split,
                                     const backends::Tpu& tpu, int64_t tiles) {
-  auto module = hlo::ReadModuleFile(path);
+  auto module = bench::ReadTpuProgram(source);
   if (!module.ok()) return module.status();
   const hlo::FusionSpace space(*std::move(module));
   const hlo::FusionBits bits =
@@ -206,9 +209,10 @@ absl::StatusOr<Program> ReadProgram(const std::string& path,
   auto kernels = hlo::KernelsOf(*fused);
   if (!kernels.ok()) return kernels.status();
   Program program;
-  program.name = path.substr(path.rfind('/') + 1);
-  program.name = program.name.substr(0, program.name.find(".hlo"));
-  program.is_training = bench::SplitOf(program.name) == bench::Split::kTraining;
+  program.name = source.name;
+  program.is_test = split.test.contains(source.family);
+  program.is_training =
+      !program.is_test && !split.validation.contains(source.family);
   std::map<std::pair<uint64_t, uint64_t>, bool> seen;
   for (hlo::Kernel& kernel : *kernels) {
     const Hash128 key = hlo::FastFingerprint(kernel.module);
@@ -227,7 +231,10 @@ void PrintErrors(const Program& program, const Errors& errors) {
   std::cout << absl::StrFormat(
                    "%-20s %-8s %5d kernels %6d tiles  APE %6.2f  default "
                    "%6.2f  random %7.2f  MAPE %6.1f",
-                   program.name, program.is_training ? "train" : "test",
+                   program.name,
+                   program.is_training ? "train"
+                   : program.is_test   ? "test"
+                                       : "other",
                    program.kernels.size(), samples, errors.ape,
                    errors.default_ape, errors.random_ape, errors.mape)
             << std::endl;
@@ -240,14 +247,23 @@ int Run(const Options& options) {
     return 1;
   }
   const TpuPeaks peaks = tuning::PeaksOf(*tpu);
+  const auto split =
+      bench::ReadFamilySplit("bench/data/cost_model/tpu_split.json");
+  const auto sources = bench::ReadTpuPrograms(
+      "bench/data/corpus", "bench/data/partition", options.only);
+  for (const absl::Status& status : {split.status(), sources.status()}) {
+    if (status.ok()) continue;
+    std::cerr << status << "\n";
+    return 1;
+  }
   std::vector<Program> programs;
-  for (const std::string& path : options.paths) {
-    auto program = ReadProgram(path, *tpu, options.tiles);
+  for (const bench::TpuProgram& source : *sources) {
+    auto program = ReadProgram(source, *split, *tpu, options.tiles);
     if (!program.ok()) {
-      std::cerr << path << ": " << program.status() << "\n";
+      std::cerr << source.name << ": " << program.status() << "\n";
       return 1;
     }
-    std::cerr << "read " << path << "\n";
+    std::cerr << "read " << source.name << "\n";
     programs.push_back(*std::move(program));
   }
   const TpuConstants constants = Fit(programs, peaks);
@@ -271,17 +287,15 @@ int main(int argc, char** argv) {
     absl::string_view argument = argv[i];
     if (absl::ConsumePrefix(&argument, "--tpu=")) {
       options.tpu = std::string(argument);
-    } else if (!absl::ConsumePrefix(&argument, "--tiles=")) {
-      options.paths.emplace_back(argument);
-    } else if (!absl::SimpleAtoi(argument, &options.tiles)) {
-      std::cerr << "--tiles=" << argument << ", expected a number\n";
+    } else if (absl::ConsumePrefix(&argument, "--only=")) {
+      options.only = std::string(argument);
+    } else if (!absl::ConsumePrefix(&argument, "--tiles=") ||
+               !absl::SimpleAtoi(argument, &options.tiles) ||
+               options.tiles < 1) {
+      std::cerr << "usage: hone_fit_tpu_analytical [--tpu=v4] [--tiles=200] "
+                   "[--only=EXPRESSION], at least one tile\n";
       return 2;
     }
-  }
-  if (options.paths.empty() || options.tiles < 1) {
-    std::cerr << "usage: hone_fit_tpu_analytical [--tpu=v3] [--tiles=200] "
-                 "MODULE..., at least one tile and one module\n";
-    return 2;
   }
   return hone::Run(options);
 }

@@ -138,7 +138,9 @@ void AddTpu(CLI::App& parent, Context& context) {
       ->required();
   command->add_option("--tpu", options->tpu, "Name of a bundled TPU")
       ->capture_default_str();
-  command->add_option("--kernels", options->kernels, "Kernels of each program")
+  command
+      ->add_option("--kernels", options->kernels,
+                   "Kernels of each program, each at other sizes too")
       ->transform(WholeNumber(1, kMaxCount))
       ->capture_default_str();
   command

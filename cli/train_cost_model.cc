@@ -143,10 +143,11 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
                         data->make(data_options));
   training.on_progress = [&](const CostProgress& progress) {
     std::cerr << absl::StrFormat(
-        "epoch %d of %d, %.0f s, %.0f samples/s: loss %.4f; validation %s; "
+        "epoch %d of %d, %.0f s, %.0f samples/s: loss %.4f; %s %s; "
         "error %.3f (best %.3f)\n",
         progress.epoch, training.options.epochs, progress.seconds,
         progress.samples_per_second, progress.loss,
+        set.validation.empty() ? "training" : "validation",
         Describe(set.spec, progress.metrics), progress.error,
         progress.best_error);
   };

@@ -200,8 +200,6 @@ class Node {
  private:
   static constexpr float kOperandDoublings = 4;
   static constexpr float kByteDoublings = 4;
-  static constexpr double kSublanes = 8;
-  static constexpr double kLanes = 128;
 
   void Set(size_t feature, float value) { features_[feature] = value; }
 
@@ -240,10 +238,12 @@ class Node {
     }
     Set(kMajor, Size(major));
     if (!order.empty()) {
-      Set(kMinorFill, Fill(shape.dimension(order[0]), kLanes));
+      Set(kMinorFill,
+          Fill(shape.dimension(order[0]), static_cast<double>(hlo::kLanes)));
     }
     if (order.size() > 1) {
-      Set(kSecondFill, Fill(shape.dimension(order[1]), kSublanes));
+      Set(kSecondFill,
+          Fill(shape.dimension(order[1]), static_cast<double>(hlo::kSublanes)));
     }
   }
 
@@ -288,6 +288,15 @@ class Node {
         if (!from.IsArray() || from.rank() != shape.rank()) return;
         for (int64_t d = 0; d < shape.rank(); ++d) {
           if (from.dimension(d) != shape.dimension(d)) Touch(shape, d);
+        }
+        return;
+      }
+      case Opcode::kFft: {
+        // The minor ones, of which the attribute has the lengths.
+        const auto count = static_cast<int64_t>(attributes.dimensions.size());
+        for (int64_t d = std::max<int64_t>(shape.rank() - count, 0);
+             d < shape.rank(); ++d) {
+          Touch(shape, d);
         }
         return;
       }

@@ -10,7 +10,7 @@ namespace hone::costmodels {
 
 // The version of what ObserveKernelGraph says. Weights that were trained on
 // another one are refused.
-inline constexpr absl::string_view kKernelGraphVersion = "2";
+inline constexpr absl::string_view kKernelGraphVersion = "3";
 
 // The sizes and names of ObserveKernelGraph's observations. Node kinds are
 // opcodes, "unknown" first.

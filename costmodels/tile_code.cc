@@ -35,12 +35,6 @@ constexpr double kArray = 128;
 
 size_t Index(int64_t i) { return static_cast<size_t>(i); }
 
-bool IsAlias(Opcode opcode) {
-  return opcode == Opcode::kBitcast || opcode == Opcode::kTuple ||
-         opcode == Opcode::kGetTupleElement || opcode == Opcode::kParameter ||
-         opcode == Opcode::kConstant;
-}
-
 // A loop over registers: its dimensions and sizes, and whether it runs once for
 // each tile of a reduction.
 using LoopKey = std::pair<bool, std::vector<int64_t>>;
@@ -69,7 +63,7 @@ class Finder {
   void Find() {
     for (const InstructionId id : kernel_.instructions()) {
       const Instruction& instruction = computation_[id];
-      if (tile_.at(id).touched == 0 || IsAlias(instruction.opcode())) continue;
+      if (tile_.at(id).touched == 0 || hlo::IsFree(instruction)) continue;
       const double runs = walk_.Runs(class_, id);
       moved_ = 0;
       CountMoves(instruction, runs);
@@ -95,7 +89,8 @@ class Finder {
     return hlo::UnpackedRegisters(computation_[id], tile_.at(id));
   }
   InstructionId Source(InstructionId id) const {
-    while (computation_[id].opcode() == Opcode::kBitcast) {
+    while (hlo::IsAlias(computation_[id].opcode()) &&
+           computation_[id].operand_count() == 1) {
       id = computation_[id].operand(0);
     }
     return id;
@@ -111,10 +106,7 @@ class Finder {
   // A move along dimension `d`, by an offset.
   void Shift(const RegisterDimensions& lanes, int64_t d, int64_t offset,
              double registers, double runs) {
-    const bool is_aligned = d == lanes.lane      ? offset % hlo::kLanes == 0
-                            : d == lanes.sublane ? offset % hlo::kSublanes == 0
-                                                 : true;
-    if (is_aligned) return;
+    if (hlo::IsAligned(lanes, d, offset)) return;
     code_.misaligned += registers * runs;
     moved_ += registers;
   }
@@ -178,6 +170,8 @@ class Finder {
         return CountIndexed(instruction, runs);
       case Opcode::kDot:
         return CountDot(instruction, runs);
+      case Opcode::kConvolution:
+        return CountConvolution(instruction, runs);
       default:
         break;
     }
@@ -241,14 +235,35 @@ class Finder {
         code_.transposed[i] += Registers(operand) * runs;
       }
     }
-    const hlo::MatrixProduct product =
-        hlo::MatrixProductOfDot(computation_, dot, tile_);
-    const double passes = product.products * std::ceil(product.k / kArray);
+    CountProduct(hlo::MatrixProductOfDot(computation_, dot, tile_), runs);
+  }
+
+  void CountConvolution(const Instruction& convolution, double runs) {
+    const hlo::ConvolutionDimensions& c = *convolution.attributes().convolution;
+    const InstructionId input = convolution.operand(0);
+    const RegisterDimensions lanes = hlo::RegisterDimensionsOf(*ShapeOf(input));
+    const hlo::Window& window = *convolution.attributes().window;
+    for (size_t i = 0; i < window.size(); ++i) {
+      if (window[i].size == 1 && window[i].stride == 1) continue;
+      Shift(lanes, c.input_spatial[i], 1, Registers(input), runs);
+    }
+    if (hlo::IsDepthwise(computation_, convolution)) return;
+    if (lanes.lane != c.input_feature) {
+      code_.transposed[0] += Registers(input) * runs;
+    }
+    CountProduct(
+        hlo::MatrixProductOfConvolution(computation_, convolution, tile_),
+        runs);
+  }
+
+  void CountProduct(const hlo::MatrixProduct& product, double runs) {
+    const double all =
+        product.products * product.terms * std::ceil(product.k / kArray);
     const double rows = std::ceil(product.m / hlo::kSublanes);
     const double columns = std::ceil(product.n / kArray);
-    code_.streamed_rows += passes * rows * columns * runs;
+    code_.streamed_rows += all * rows * columns * runs;
     code_.partial_results +=
-        (passes - product.products) * rows * columns * runs;
+        std::max(all - product.products, 0.0) * rows * columns * runs;
   }
 
   void AddToLoop(const Instruction& instruction, bool is_epilogue,

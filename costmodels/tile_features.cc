@@ -10,8 +10,10 @@
 #include "costmodels/tile_code.h"
 #include "costmodels/tile_walk.h"
 #include "hlo/tiles/matrix_product.h"
+#include "hlo/tiles/network_stages.h"
 #include "hlo/tiles/operand_regions.h"
 #include "hlo/tiles/register_layout.h"
+#include "hlo/tiles/register_loops.h"
 
 namespace hone::costmodels {
 namespace {
@@ -107,6 +109,12 @@ enum Feature : size_t {
   kTransferShare,
   kMatrixShare,
   kVectorShare,
+  // The TPU: what the peaks are, by those of a v3.
+  kClock,
+  kMemoryRate,
+  kMemoryBytes,
+  kMatrixUnits,
+  kVectorSlots,
   kFeatureCount,
 };
 constexpr const char* kNames[] = {"lane",
@@ -172,7 +180,12 @@ constexpr const char* kNames[] = {"lane",
                                   "analytical_time",
                                   "transfer_share",
                                   "matrix_share",
-                                  "vector_share"};
+                                  "vector_share",
+                                  "clock",
+                                  "memory_rate",
+                                  "memory_bytes",
+                                  "matrix_units",
+                                  "vector_slots"};
 static_assert(std::size(kNames) == kFeatureCount);
 
 constexpr float kSizeDoublings = 16;
@@ -363,9 +376,11 @@ class Work {
         walk_.CopiesOf(*class_, id, peaks_.vmem_bytes);
     const double copies = of_all.count * Share();
     if (of_all.is_touched_only) {
-      // A row of lanes at a time.
       bytes *= static_cast<double>(region.touched) / Product(region.box);
-      piece = std::min(piece, bytes);
+      // A row of lanes at a time.
+      piece = std::min(
+          piece, static_cast<double>(hlo::kLanes *
+                                     hlo::ByteWidth(shape->element_type())));
     }
     const double pieces = std::ceil(bytes / std::max(piece, 1.0));
     pieces_ += pieces * Share();
@@ -381,24 +396,15 @@ class Work {
       bytes_out_ += bytes * Share();
       all_bytes_out_ += bytes * copies;
     }
-    Add(static_cast<double>(
-            hlo::RegisterCount(*shape, region.box, /*packed=*/true)),
-        runs, loads_and_stores_);
+    Add(hlo::PackedRegisters(instruction, region), runs, loads_and_stores_);
   }
 
   void CountWork(InstructionId id, double runs) {
     const Instruction& instruction = computation_[id];
     const Region& region = At(id);
-    if (region.touched == 0) return;
+    if (region.touched == 0 || hlo::IsFree(instruction)) return;
     const double registers = hlo::UnpackedRegisters(instruction, region);
     switch (instruction.opcode()) {
-      case Opcode::kParameter:
-      case Opcode::kConstant:
-      case Opcode::kBitcast:
-      case Opcode::kTuple:
-      case Opcode::kGetTupleElement:
-      case Opcode::kIota:
-        return;
       case Opcode::kDot:
         instructions_ += Share();
         if (At(instruction.operand(0)).touched == 0) return;
@@ -420,7 +426,9 @@ class Work {
     }
     instructions_ += Share();
     if (!hlo::IsElementwise(instruction.opcode())) {
-      Add(registers, runs, moves_);
+      const double stages = hlo::NetworkStages(instruction);
+      Add(registers * stages, runs, moves_);
+      if (stages > 1) Add(registers * stages, runs, simple_);
     } else if (hlo::IsTranscendental(instruction.opcode())) {
       Add(registers, runs, transcendental_);
     } else {
@@ -454,7 +462,8 @@ class Work {
       return;
     }
     if (At(convolution.operand(1)).touched == 0) return;
-    CountProduct(hlo::MatrixProductOfConvolution(convolution, class_->regions),
+    CountProduct(hlo::MatrixProductOfConvolution(computation_, convolution,
+                                                 class_->regions),
                  runs);
   }
 
@@ -464,8 +473,8 @@ class Work {
     const double passes =
         all * std::ceil(product.k / kArray) * std::ceil(product.n / kArray);
     const double steps = passes * std::max(product.m, kArray);
-    Add(passes, runs, passes_);
-    Add(steps, runs, array_steps_);
+    Add(product.passes * passes, runs, passes_);
+    Add(product.passes * steps, runs, array_steps_);
     if (!IsMostCommon()) return;
     Set(kRows, LogScale(product.m, kSizeDoublings));
     Set(kContracted, LogScale(product.k, kSizeDoublings));
@@ -504,7 +513,7 @@ std::vector<float> TileFeatures::Of(const hlo::KernelConfig& config) const {
   Work(kernel_, config, walk, peaks_, features).Describe();
   const TpuTotals totals = analytical_.TotalsOf(config, walk);
   const double ns = std::max(analytical_.PredictNs(totals), 1.0);
-  constexpr float kNsDoublings = 30;
+  constexpr float kNsDoublings = 44;
   const auto share = [ns](double seconds) {
     const double of = 1e9 * seconds / ns;
     // Windows of 10^18 elements make both infinite.
@@ -517,6 +526,16 @@ std::vector<float> TileFeatures::Of(const hlo::KernelConfig& config) const {
       share(totals.matrix_cycles / peaks_.matrix_units / peaks_.clock_hz);
   features[kVectorShare] =
       share(totals.vector_operations / peaks_.vector_slots / peaks_.clock_hz);
+  const TpuPeaks v3;
+  const auto ratio = [](double peak, double other) {
+    return static_cast<float>(std::log2(peak / other));
+  };
+  features[kClock] = ratio(peaks_.clock_hz, v3.clock_hz);
+  features[kMemoryRate] =
+      ratio(peaks_.hbm_bytes_per_second, v3.hbm_bytes_per_second);
+  features[kMemoryBytes] = ratio(peaks_.vmem_bytes, v3.vmem_bytes);
+  features[kMatrixUnits] = ratio(peaks_.matrix_units, v3.matrix_units);
+  features[kVectorSlots] = ratio(peaks_.vector_slots, v3.vector_slots);
   return features;
 }
 

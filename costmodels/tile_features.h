@@ -14,7 +14,7 @@ namespace hone::costmodels {
 
 // The version of what TileFeatures says. Weights that were trained on another
 // one are refused.
-inline constexpr absl::string_view kTileFeaturesVersion = "6";
+inline constexpr absl::string_view kTileFeaturesVersion = "7";
 
 // The names of TileFeatures::Of, in order.
 const std::vector<std::string>& TileFeatureNames();

@@ -4,8 +4,10 @@
 #include <cmath>
 
 #include "hlo/tiles/matrix_product.h"
+#include "hlo/tiles/network_stages.h"
 #include "hlo/tiles/operand_regions.h"
 #include "hlo/tiles/register_layout.h"
+#include "hlo/tiles/register_loops.h"
 
 namespace hone::costmodels {
 namespace {
@@ -35,7 +37,7 @@ double Bytes(const Instruction& instruction, const Region& region,
 
 // The cycles of one array of 128 × 128, padded.
 double MatrixCycles(const hlo::MatrixProduct& p) {
-  return p.terms * p.products *
+  return p.passes * p.terms * p.products *
          (hlo::kSublanes * std::ceil(p.m / hlo::kSublanes) *
           std::ceil(p.k / hlo::kLanes) * std::ceil(p.n / hlo::kLanes));
 }
@@ -43,8 +45,8 @@ double MatrixCycles(const hlo::MatrixProduct& p) {
 }  // namespace
 
 TpuConstants FittedConstants(absl::string_view tpu) {
-  if (tpu == "v4") return {0.98, 0.540, 0.162, 2250, 437};
-  if (tpu == "v5e") return {0.98, 0.600, 0.067, 2250, 525};
+  if (tpu == "v4") return {1.0, 0.563, 0.315, 2200, 460};
+  if (tpu == "v5e") return {1.0, 0.554, 0.157, 2295, 557};
   return {};
 }
 
@@ -94,15 +96,9 @@ void TpuAnalytical::AddWork(hlo::InstructionId id,
   const hlo::Computation& computation = kernel_.computation();
   const Instruction& instruction = computation[id];
   const Region& region = tile.at(id);
-  if (region.touched == 0) return;
-  double operations = 1;
+  if (region.touched == 0 || hlo::IsFree(instruction)) return;
+  double operations = hlo::NetworkStages(instruction);
   switch (instruction.opcode()) {
-    case Opcode::kParameter:
-    case Opcode::kConstant:
-    case Opcode::kBitcast:
-    case Opcode::kTuple:
-    case Opcode::kGetTupleElement:
-      return;
     case Opcode::kDot:
       totals.matrix_cycles += runs * MatrixCycles(hlo::MatrixProductOfDot(
                                          computation, instruction, tile));
@@ -110,8 +106,8 @@ void TpuAnalytical::AddWork(hlo::InstructionId id,
     case Opcode::kConvolution:
       if (!hlo::IsDepthwise(computation, instruction)) {
         totals.matrix_cycles +=
-            runs *
-            MatrixCycles(hlo::MatrixProductOfConvolution(instruction, tile));
+            runs * MatrixCycles(hlo::MatrixProductOfConvolution(
+                       computation, instruction, tile));
         return;
       }
       operations = 2 * hlo::WindowPositions(instruction);

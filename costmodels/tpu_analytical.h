@@ -60,11 +60,11 @@ struct TpuTotals {
 
 // The hand-written model of a kernel's time, in the manner of XLA's for TPUs
 // (Kaufman et al., "A Learned Performance Model for Tensor Processing Units",
-// MLSys 2021): for each tile the larger of the time to transfer its data and
-// the time to compute it, plus overheads. It knows padding, which tiles stay in
-// VMEM from one step to the next, and arithmetic by unit; not how short pieces
-// of copies, latencies, registers or units in each other's way slow a kernel
-// down.
+// MLSys 2021): the larger of the time to transfer the data of all tiles and the
+// time to compute them, plus overheads of each tile. It knows padding, which
+// tiles stay in VMEM from one step to the next, and arithmetic by unit; not how
+// short pieces of copies, latencies, registers or units in each other's way
+// slow a kernel down.
 //
 // Threads: const methods are thread-safe.
 class TpuAnalytical {

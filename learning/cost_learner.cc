@@ -218,6 +218,7 @@ class CostLearner::Impl {
     const CostSpec& spec = model_.spec();
     CostNetworkImpl& network = *model_.network();
     NameUnseenKinds(training);
+    network.set_known(KnownInputsOf(training, spec));
     for (size_t h = 0; h < spec.heads.size(); ++h) {
       const auto head = static_cast<int32_t>(h);
       const std::vector<CostGroup> known =

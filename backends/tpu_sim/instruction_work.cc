@@ -10,6 +10,7 @@
 #include "backends/tpu_sim/matrix_work.h"
 #include "backends/tpu_sim/vector_costs.h"
 #include "hlo/tiles/matrix_product.h"
+#include "hlo/tiles/network_stages.h"
 #include "hlo/tiles/register_layout.h"
 #include "hlo/tiles/register_moves.h"
 
@@ -301,7 +302,8 @@ class Finder {
     const size_t part = updates && instruction_.operand_count() > 1 ? 1 : 0;
     const double moved =
         updates ? std::min(registers_, OperandRegisters(part)) : registers_;
-    AddIndices(static_cast<double>(instruction_.operand_count()));
+    AddIndices(
+        static_cast<double>(instruction_.operand_count() - (updates ? 2 : 1)));
     Add(Unit::kAlu, moved);
     Add(Unit::kCrossLane, moved);
     AddPasses(registers_, 1, 1);
@@ -343,10 +345,7 @@ class Finder {
   void OfSort() {
     if (instruction_.dimensions().empty()) return OfOpaque();
     const int64_t d = instruction_.dimensions()[0];
-    const auto length = static_cast<double>(
-        std::max<int64_t>(2, TiledShape(instruction_)->dimension(d)));
-    const double levels = std::ceil(std::log2(length));
-    const double stages = levels * (levels + 1) / 2;
+    const double stages = hlo::NetworkStages(instruction_);
     const auto arrays = static_cast<double>(instruction_.operand_count());
     AddApplied(registers_ * stages);
     Add(Unit::kAlu, 2 * registers_ * stages * arrays);
@@ -357,11 +356,7 @@ class Finder {
   }
 
   void OfFft() {
-    double length = 1;
-    for (const int64_t n : instruction_.dimensions()) {
-      length *= static_cast<double>(std::max<int64_t>(n, 1));
-    }
-    const double stages = std::max(1.0, std::log2(length));
+    const double stages = hlo::NetworkStages(instruction_);
     Add(Unit::kAlu, 5 * stages * registers_);
     Add(Unit::kCrossLane, stages * registers_);
     AddPasses(registers_, stages, stages);
@@ -370,7 +365,7 @@ class Finder {
   void OfFactorization() {
     const Shape* const shape = OperandShape(0);
     if (shape == nullptr || shape->rank() < 2) return OfOpaque();
-    const auto n = static_cast<double>(shape->dimension(shape->rank() - 1));
+    const double n = hlo::NetworkStages(instruction_);
     double matrices = 1;
     for (size_t d = 0; d + 2 < OperandRegion(0).box.size(); ++d) {
       matrices *= static_cast<double>(OperandRegion(0).box[d].size);
@@ -402,31 +397,24 @@ class Finder {
   InstructionWork result_;
 };
 
-double RegistersOf(const Instruction& instruction, const Region& region,
-                   bool packed) {
-  const Shape* const shape = TiledShape(instruction);
-  if (shape == nullptr) {
-    return std::ceil(static_cast<double>(instruction.shape().byte_size()) /
-                     hlo::kRegisterBytes);
-  }
-  if (region.touched == 0) return 0;
-  return static_cast<double>(hlo::RegisterCount(*shape, region.box, packed));
+// Of what is no array: its bytes.
+double RegistersOfOther(const Instruction& instruction) {
+  return std::ceil(static_cast<double>(instruction.shape().byte_size()) /
+                   hlo::kRegisterBytes);
 }
 
 }  // namespace
 
-bool IsAlias(Opcode opcode) {
-  return opcode == Opcode::kBitcast || opcode == Opcode::kGetTupleElement ||
-         opcode == Opcode::kOptBarrier || opcode == Opcode::kAddDependency ||
-         opcode == Opcode::kTuple;
-}
-
 double Registers(const Instruction& instruction, const Region& region) {
-  return RegistersOf(instruction, region, /*packed=*/false);
+  return TiledShape(instruction) == nullptr
+             ? RegistersOfOther(instruction)
+             : hlo::UnpackedRegisters(instruction, region);
 }
 
-double PackedRegisters(const Instruction& instruction, const Region& region) {
-  return RegistersOf(instruction, region, /*packed=*/true);
+double StoredRegisters(const Instruction& instruction, const Region& region) {
+  return TiledShape(instruction) == nullptr
+             ? RegistersOfOther(instruction)
+             : hlo::PackedRegisters(instruction, region);
 }
 
 InstructionWork WorkOf(const hlo::TiledKernel& kernel,

@@ -16,15 +16,12 @@ struct InstructionWork {
   double stall = 0;
 };
 
-// Returns true if it does nothing but name (part of) its first operand.
-bool IsAlias(hlo::Opcode opcode);
-
 // The registers of an instruction's region, unpacked to 32 bits; those of all
 // its bytes if it is not an array.
 double Registers(const hlo::Instruction& instruction,
                  const hlo::Region& region);
 // The same as it lies in VMEM.
-double PackedRegisters(const hlo::Instruction& instruction,
+double StoredRegisters(const hlo::Instruction& instruction,
                        const hlo::Region& region);
 
 // Returns the work of an instruction for the regions of a tile. README.md has

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <string>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/match.h"
 
 #include "hlo/tiles/matrix_product.h"
 #include "hlo/tiles/register_layout.h"
@@ -25,18 +23,6 @@ struct Product : hlo::MatrixProduct {
   // The first operand gives the weights, the second streams.
   bool is_exchanged = false;
 };
-
-// Passes through arrays of bf16 that operands of a type take: f32 is rounded,
-// unless more precision is asked for, which splits it into two or three parts.
-double Passes(const Instruction& instruction, hlo::ElementType type) {
-  if (hlo::BitWidth(type) > 32) return 24;
-  if (hlo::BitWidth(type) < 32) return 1;
-  const std::string* const precision =
-      instruction.attributes().FindOther("operand_precision");
-  if (precision == nullptr) return 1;
-  if (absl::StrContains(*precision, "highest")) return 6;
-  return absl::StrContains(*precision, "high") ? 3 : 1;
-}
 
 // The cycles of all arrays with the second operand as weights.
 double MatrixCycles(const Product& p, const Tpu& tpu) {
@@ -57,14 +43,14 @@ Product Oriented(const Product& p, const Tpu& tpu) {
   return MatrixCycles(exchanged, tpu) < MatrixCycles(p, tpu) ? exchanged : p;
 }
 
-InstructionWork WorkOfProduct(const Product& p, double passes, bool is_narrow,
+InstructionWork WorkOfProduct(const Product& p, bool is_narrow,
                               const Tpu& tpu) {
   InstructionWork result;
   const double k_tiles = std::ceil(p.k / kArray);
   const double n_tiles = std::ceil(p.n / kArray);
   const double all = p.products * p.terms;
   const double rows = std::ceil(p.m / hlo::kSublanes);
-  result.work[Unit::kMatrix] = passes * MatrixCycles(p, tpu);
+  result.work[Unit::kMatrix] = p.passes * MatrixCycles(p, tpu);
   // Registers of 32 bits that stream in, for each column of weights again, and
   // the weights.
   const double streamed = all * rows * k_tiles * n_tiles;
@@ -76,9 +62,10 @@ InstructionWork WorkOfProduct(const Product& p, double passes, bool is_narrow,
   // Results come out for each tile of terms, and are added up in registers, or,
   // if there are too many for them, in VMEM.
   const double outputs = p.products * rows * n_tiles;
-  const double pops =
-      tpu.matrix_accumulates ? outputs : outputs * k_tiles * p.terms;
-  result.work[Unit::kAlu] += passes * (pops - outputs);
+  const double pops = tpu.matrix_accumulates
+                          ? outputs
+                          : outputs * std::max(k_tiles * p.terms, 1.0);
+  result.work[Unit::kAlu] += p.passes * (pops - outputs);
   result.work[Unit::kStore] += outputs;
   if (rows > static_cast<double>(tpu.registers) / 2) {
     result.work[Unit::kLoad] += pops - outputs;
@@ -114,9 +101,8 @@ InstructionWork DotWork(const hlo::TiledKernel& kernel,
   const Product product = Oriented(
       {hlo::MatrixProductOfDot(kernel.computation(), instruction, regions)},
       tpu);
-  InstructionWork result =
-      WorkOfProduct(product, Passes(instruction, lhs.shape().element_type()),
-                    IsNarrow(lhs.shape()) && IsNarrow(rhs.shape()), tpu);
+  InstructionWork result = WorkOfProduct(
+      product, IsNarrow(lhs.shape()) && IsNarrow(rhs.shape()), tpu);
   // The arrays take weights either way round, but rows stream with their terms
   // along lanes.
   result.work[Unit::kCrossLane] +=
@@ -136,7 +122,8 @@ InstructionWork ConvolutionWork(const hlo::TiledKernel& kernel,
   const Instruction& weights = kernel.computation()[instruction.operand(1)];
   const Region& out = regions.at(instruction.id());
   const Region& in = regions.at(input.id());
-  Product product = {hlo::MatrixProductOfConvolution(instruction, regions)};
+  Product product = {hlo::MatrixProductOfConvolution(kernel.computation(),
+                                                     instruction, regions)};
   // Few input features of neighboring positions fill an array together.
   bool is_shifted = product.positions > 1;
   const hlo::RegisterDimensions lanes =
@@ -158,8 +145,7 @@ InstructionWork ConvolutionWork(const hlo::TiledKernel& kernel,
   } else {
     product = Oriented(product, tpu);
     result = WorkOfProduct(
-        product, Passes(instruction, input.shape().element_type()),
-        IsNarrow(input.shape()) && IsNarrow(weights.shape()), tpu);
+        product, IsNarrow(input.shape()) && IsNarrow(weights.shape()), tpu);
     if (!product.is_exchanged) {
       result.work[Unit::kCrossLane] +=
           Transposition(input.shape(), in, {c.input_feature});

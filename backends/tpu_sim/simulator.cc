@@ -93,6 +93,8 @@ int64_t KernelSimulator::VmemBytes(const hlo::KernelConfig& config) const {
 hlo::KernelConfig KernelSimulator::DefaultConfig() const {
   hlo::KernelConfig config;
   config.tile = space_.TileAt(0);
+  // Of what only fits once there is nothing to overlap.
+  if (VmemBytes(config) > tpu_.vmem_bytes) config.buffers = 1;
   const std::vector<size_t> order = GrowthOrder(kernel_);
   for (bool grows = true; grows;) {
     grows = false;

@@ -60,21 +60,16 @@ class Compiler {
  private:
   // The instruction that makes a value.
   InstructionId Source(InstructionId id) const {
-    while (IsAlias(computation_[id].opcode()) &&
+    while (hlo::IsAlias(computation_[id].opcode()) &&
            computation_[id].operand_count() == 1) {
       id = computation_[id].operand(0);
     }
     return id;
   }
 
-  // Values that are there before the first segment.
-  static bool IsGiven(const Instruction& instruction) {
-    return instruction.opcode() == hlo::Opcode::kParameter ||
-           instruction.IsConstant();
-  }
   bool IsNeeded(const Instruction& instruction) const {
-    return regions_.at(instruction.id()).touched > 0 && !IsGiven(instruction) &&
-           !IsAlias(instruction.opcode());
+    return regions_.at(instruction.id()).touched > 0 &&
+           !hlo::IsFree(instruction);
   }
 
   const Instruction& Domain(const Instruction& instruction) const {
@@ -141,13 +136,13 @@ class Compiler {
   // A value that a loop takes from VMEM.
   void AddLoad(const Instruction& source, UnitWork& work) const {
     const Region& region = regions_.at(source.id());
-    work[Unit::kLoad] += PackedRegisters(source, region);
+    work[Unit::kLoad] += StoredRegisters(source, region);
     if (IsPacked(source)) work[Unit::kAlu] += Registers(source, region);
   }
 
   void AddStore(const Instruction& instruction, UnitWork& work) {
     const Region& region = regions_.at(instruction.id());
-    const double packed = PackedRegisters(instruction, region);
+    const double packed = StoredRegisters(instruction, region);
     work[Unit::kStore] += packed;
     if (IsPacked(instruction)) {
       work[Unit::kAlu] += Registers(instruction, region);
@@ -181,7 +176,7 @@ class Compiler {
     InstructionWork work = WorkOf(kernel_, regions_, instruction, tpu_);
     AddAccumulation(instruction, work.work);
     if (!is_result_.at(id)) {
-      AddIntermediate(PackedRegisters(instruction, regions_.at(id)) *
+      AddIntermediate(StoredRegisters(instruction, regions_.at(id)) *
                       hlo::kRegisterBytes);
     }
     return MakeSegment(work.work, work.stall, tpu_);

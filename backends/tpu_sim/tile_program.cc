@@ -36,7 +36,7 @@ constexpr size_t kMostRegions = 1 << 20;
 int64_t WholeBytes(const Instruction& instruction) {
   return SaturatingMultiply(
       static_cast<int64_t>(
-          std::min(PackedRegisters(instruction, hlo::WholeRegion(instruction)),
+          std::min(StoredRegisters(instruction, hlo::WholeRegion(instruction)),
                    static_cast<double>(int64_t{1} << 50))),
       hlo::kRegisterBytes);
 }

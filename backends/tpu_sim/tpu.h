@@ -10,7 +10,7 @@
 namespace hone::backends {
 
 // The version of the simulator: times of different ones are not compared.
-inline constexpr int kTpuSimVersion = 3;
+inline constexpr int kTpuSimVersion = 4;
 
 // One core of a TPU as the simulator has it; README.md says what each number
 // does. Slots and units work side by side; an interval is the number of cycles

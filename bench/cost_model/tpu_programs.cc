@@ -11,6 +11,7 @@
 #include "base/status_macros.h"
 #include "bench/corpus.h"
 #include "bench/cost_model/random_kernels.h"
+#include "bench/cost_model/random_tpu_kernels.h"
 #include "bench/cost_model/split_name.h"
 #include "bench/json_file.h"
 #include "bench/partition/partition_graphs.h"
@@ -87,8 +88,9 @@ absl::StatusOr<std::vector<TpuProgram>> ReadTpuPrograms(
 std::vector<TpuProgram> RandomTpuPrograms(uint64_t seed, int64_t count) {
   std::vector<TpuProgram> programs;
   for (int64_t i = 0; i < count; ++i) {
-    NamedKernel kernel =
-        i % 2 == 0 ? DrawKernel(seed, i / 2) : DrawComposite(seed, i / 2);
+    NamedKernel kernel = i % 3 == 0   ? DrawKernel(seed, i / 3)
+                         : i % 3 == 1 ? DrawComposite(seed, i / 3)
+                                      : DrawTpuKernel(seed, i / 3);
     programs.push_back({.name = std::move(kernel.name),
                         .family = std::move(kernel.family),
                         .path = "",

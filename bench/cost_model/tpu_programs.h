@@ -32,7 +32,8 @@ absl::StatusOr<std::vector<TpuProgram>> ReadTpuPrograms(
     const std::string& only);
 
 // Returns random kernels as programs, as many of single computations as of
-// several together (random_kernels.h).
+// several together (random_kernels.h) and of what programs have little of
+// (random_tpu_kernels.h).
 std::vector<TpuProgram> RandomTpuPrograms(uint64_t seed, int64_t count);
 
 // Reads a program and runs XLA's target-independent pipeline.

@@ -3,14 +3,36 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <string>
+
+#include "absl/strings/match.h"
 
 #include "hlo/tiles/register_layout.h"
+#include "hlo/tiles/tiled_kernel.h"
 
 namespace hone::hlo {
 namespace {
 
 double SizeOf(const Region& region, int64_t d) {
   return static_cast<double>(region.box[static_cast<size_t>(d)].size);
+}
+
+// f32 is rounded to bf16, unless more precision is asked for, which splits it
+// into two or three parts; what is wider takes many.
+double PassesOf(const Computation& computation, const Instruction& product) {
+  int64_t bits = 0;
+  for (const InstructionId operand : product.operands()) {
+    const Shape* const shape = TiledShape(computation[operand]);
+    if (shape == nullptr) continue;
+    bits = std::max<int64_t>(bits, BitWidth(shape->element_type()));
+  }
+  if (bits > 32) return 24;
+  if (bits < 32) return 1;
+  const std::string* const precision =
+      product.attributes().FindOther("operand_precision");
+  if (precision == nullptr) return 1;
+  if (absl::StrContains(*precision, "highest")) return 6;
+  return absl::StrContains(*precision, "high") ? 3 : 1;
 }
 
 }  // namespace
@@ -21,7 +43,7 @@ MatrixProduct MatrixProductOfDot(const Computation& computation,
   const DotDimensions& dimensions = *dot.attributes().dot;
   const Region& lhs = regions.at(dot.operand(0));
   const Region& out = regions.at(dot.id());
-  MatrixProduct product;
+  MatrixProduct product = {.passes = PassesOf(computation, dot)};
   for (const int64_t d : dimensions.lhs_contracting) {
     product.k *= SizeOf(lhs, d);
   }
@@ -37,12 +59,13 @@ MatrixProduct MatrixProductOfDot(const Computation& computation,
   return product;
 }
 
-MatrixProduct MatrixProductOfConvolution(const Instruction& convolution,
+MatrixProduct MatrixProductOfConvolution(const Computation& computation,
+                                         const Instruction& convolution,
                                          const IdMap<Region>& regions) {
   const ConvolutionDimensions& c = *convolution.attributes().convolution;
   const Region& weights = regions.at(convolution.operand(1));
   const Region& out = regions.at(convolution.id());
-  MatrixProduct product;
+  MatrixProduct product = {.passes = PassesOf(computation, convolution)};
   product.k = SizeOf(weights, c.kernel_input_feature);
   product.m = SizeOf(out, c.output_batch);
   for (const int64_t d : c.output_spatial) product.m *= SizeOf(out, d);
@@ -57,12 +80,10 @@ MatrixProduct MatrixProductOfConvolution(const Instruction& convolution,
       product.terms = product.terms / row * std::ceil(row / together);
     }
   }
-  const double features = SizeOf(out, c.output_feature);
-  const auto per_group = static_cast<double>(
-      std::max<int64_t>(1, convolution.shape().dimension(c.output_feature) /
-                               std::max<int64_t>(1, c.feature_group_count)));
-  product.products = std::ceil(features / per_group);
-  product.n = std::min(features, per_group);
+  const Interval features = out.box[static_cast<size_t>(c.output_feature)];
+  const Interval groups = GroupsOf(convolution, features);
+  product.products = static_cast<double>(groups.size);
+  product.n = std::ceil(static_cast<double>(features.size) / product.products);
   return product;
 }
 

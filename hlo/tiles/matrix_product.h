@@ -10,6 +10,8 @@ namespace hone::hlo {
 // A dot or convolution as matrix products: `products` × `terms` of m × k by
 // k × n, all of the same size; the results of `terms` of them are added.
 // `positions`: those of a window whose features are terms of one product.
+// `passes`: how often the arrays, which multiply bf16, go through all of it for
+// operands of this type and precision.
 struct MatrixProduct {
   double products = 1;
   double m = 1;
@@ -17,6 +19,7 @@ struct MatrixProduct {
   double n = 1;
   double terms = 1;
   double positions = 1;
+  double passes = 1;
 };
 
 // Returns the products of a dot for a tile: one for each index of the batch
@@ -26,10 +29,11 @@ MatrixProduct MatrixProductOfDot(const Computation& computation,
                                  const IdMap<Region>& regions);
 
 // Returns the products of a convolution for a tile: one for each group of
-// features, its terms one for each position of the window. If the features of
-// several positions along a row of it fit into the 128 terms that a matrix unit
-// takes at a time, they are one product.
-MatrixProduct MatrixProductOfConvolution(const Instruction& convolution,
+// features or of the batch, its terms one for each position of the window. If
+// the features of several positions along a row of it fit into the 128 terms
+// that a matrix unit takes at a time, they are one product.
+MatrixProduct MatrixProductOfConvolution(const Computation& computation,
+                                         const Instruction& convolution,
                                          const IdMap<Region>& regions);
 
 // Returns the positions of the window of a convolution or of an instruction

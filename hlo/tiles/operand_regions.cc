@@ -1,6 +1,7 @@
 #include "hlo/tiles/operand_regions.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <optional>
 
@@ -314,20 +315,23 @@ class Finder {
                                ? (*reduced_)[0]
                                : kernel[Index(c->kernel_input_feature)];
     kernel[Index(c->kernel_input_feature)] = terms;
-    // The groups of input features that these output features depend on.
-    const int64_t outputs = std::max<int64_t>(
-        1, TiledShape(instruction_)->dimension(c->output_feature) /
-               std::max<int64_t>(1, c->feature_group_count));
+    // What the groups of these output features depend on: parts of the input
+    // features, or parts of the batch, one behind the other.
+    const Interval groups = GroupsOf(instruction_, features);
+    const bool has_batch_groups = c->batch_group_count > 1;
     const int64_t inputs = OperandShape(1)->dimension(c->kernel_input_feature);
-    const int64_t first = features.start / outputs;
-    const int64_t last = (features.end() - 1) / outputs;
-    input[Index(c->input_feature)] =
-        ClippedInterval(__int128{first} * inputs + terms.start,
-                        __int128{last} * inputs + terms.end() - 1,
-                        OperandShape(0)->dimension(c->input_feature));
-    if (c->batch_group_count == 1) {
-      input[Index(c->input_batch)] = box_[Index(c->output_batch)];
-    }
+    const Interval of_features = has_batch_groups ? Interval{0, 1} : groups;
+    input[Index(c->input_feature)] = ClippedInterval(
+        __int128{of_features.start} * inputs + terms.start,
+        __int128{of_features.end() - 1} * inputs + terms.end() - 1,
+        OperandShape(0)->dimension(c->input_feature));
+    const int64_t batch = TiledShape(instruction_)->dimension(c->output_batch);
+    const Interval of_batch = has_batch_groups ? groups : Interval{0, 1};
+    const Interval own = box_[Index(c->output_batch)];
+    input[Index(c->input_batch)] =
+        ClippedInterval(__int128{of_batch.start} * batch + own.start,
+                        __int128{of_batch.end() - 1} * batch + own.end() - 1,
+                        OperandShape(0)->dimension(c->input_batch));
     for (size_t i = 0; i < spatial; ++i) {
       const int64_t from = c->input_spatial[i];
       input[Index(from)] =
@@ -493,11 +497,39 @@ Region WholeRegion(const Instruction& instruction) {
   return region;
 }
 
-double UnpackedRegisters(const Instruction& instruction, const Region& region) {
+Interval GroupsOf(const Instruction& convolution, const Interval& features) {
+  const ConvolutionDimensions& c = *convolution.attributes().convolution;
+  const int64_t count =
+      std::max({c.feature_group_count, c.batch_group_count, int64_t{1}});
+  const int64_t each = std::max<int64_t>(
+      1, TiledShape(convolution)->dimension(c.output_feature) / count);
+  if (features.size == 0) return {0, 1};
+  const int64_t first = features.start / each;
+  return {first, (features.end() - 1) / each - first + 1};
+}
+
+namespace {
+
+double RegistersOf(const Instruction& instruction, const Region& region,
+                   bool packed) {
   const Shape* const shape = TiledShape(instruction);
   if (shape == nullptr || region.touched == 0) return 0;
-  return static_cast<double>(
-      RegisterCount(*shape, region.box, /*packed=*/false));
+  const auto all =
+      static_cast<double>(RegisterCount(*shape, region.box, packed));
+  const int64_t volume = Volume(region.box);
+  if (region.touched >= volume) return all;
+  return std::ceil(all * static_cast<double>(region.touched) /
+                   static_cast<double>(volume));
+}
+
+}  // namespace
+
+double UnpackedRegisters(const Instruction& instruction, const Region& region) {
+  return RegistersOf(instruction, region, /*packed=*/false);
+}
+
+double PackedRegisters(const Instruction& instruction, const Region& region) {
+  return RegistersOf(instruction, region, /*packed=*/true);
 }
 
 std::vector<Region> OperandRegions(const Computation& computation,

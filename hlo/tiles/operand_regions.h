@@ -28,9 +28,15 @@ inline bool HaveSameElements(const Region& a, const Region& b) {
 // All elements of an instruction's array; of what has none, a scalar.
 Region WholeRegion(const Instruction& instruction);
 
-// The registers of a region of an instruction, unpacked (RegisterCount); 0 of
-// what is no array or not needed.
+// The registers of a region of an instruction, as computations have it and as
+// memory does (RegisterCount); 0 of what is no array or not needed. Of elements
+// at unknown places their share of those of the box.
 double UnpackedRegisters(const Instruction& instruction, const Region& region);
+double PackedRegisters(const Instruction& instruction, const Region& region);
+
+// Returns the groups, of features or of the batch, that some output features of
+// a convolution are of; one if it has none.
+Interval GroupsOf(const Instruction& convolution, const Interval& features);
 
 // Returns the region of each operand that `result` of the instruction depends
 // on: the smallest box for elementwise operations and movements with known

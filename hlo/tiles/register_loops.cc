@@ -9,6 +9,17 @@
 
 namespace hone::hlo {
 
+bool IsAlias(Opcode opcode) {
+  return opcode == Opcode::kBitcast || opcode == Opcode::kGetTupleElement ||
+         opcode == Opcode::kOptBarrier || opcode == Opcode::kAddDependency ||
+         opcode == Opcode::kTuple;
+}
+
+bool IsFree(const Instruction& instruction) {
+  return IsAlias(instruction.opcode()) || instruction.IsConstant() ||
+         instruction.opcode() == Opcode::kParameter;
+}
+
 bool IsInLoop(const Instruction& instruction) {
   if (TiledShape(instruction) == nullptr) return false;
   switch (instruction.opcode()) {

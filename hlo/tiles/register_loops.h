@@ -17,6 +17,12 @@ namespace hone::hlo {
 // instructions that work register by register run in one loop if their
 // dimensions and sizes are equal.
 
+// Returns true for other names of a value, at which nothing is computed.
+bool IsAlias(Opcode opcode);
+// Returns true if nothing is computed: an alias, or a value that is there
+// before a kernel runs.
+bool IsFree(const Instruction& instruction);
+
 // Returns true if the instruction runs register by register, in one loop with
 // others; others work on whole arrays in vector memory.
 bool IsInLoop(const Instruction& instruction);

@@ -37,14 +37,14 @@ Interval TileInterval(int64_t tile, int64_t first, int64_t last, int64_t size) {
 
 TileRegions::TileRegions(const TiledKernel& kernel, const Tile& tile)
     : kernel_(kernel), tile_(tile) {
-  const auto add = [this](absl::Span<const int64_t> dimensions,
-                          const DimensionVector& sizes) {
-    for (size_t d = 0; d < dimensions.size(); ++d) {
-      grid_.push_back(CeilDivide(dimensions[d], sizes[d]));
-    }
-  };
-  add(kernel.output_dimensions(), tile_.output);
-  add(kernel.reduction_dimensions(), tile_.reduction);
+  for (size_t d = 0; d < tile_.output.size(); ++d) {
+    grid_.push_back(CeilDivide(kernel.output_dimensions()[d], tile_.output[d]));
+  }
+  // Where there is nothing to reduce, the initial value is still stored.
+  for (size_t d = 0; d < tile_.reduction.size(); ++d) {
+    grid_.push_back(std::max<int64_t>(
+        CeilDivide(kernel.reduction_dimensions()[d], tile_.reduction[d]), 1));
+  }
   FindOtherResults();
 }
 

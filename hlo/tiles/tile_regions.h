@@ -38,7 +38,8 @@ class TileRegions {
   bool IsCutOff(size_t dimension) const;
 
   // The number of tiles along each dimension of the result, then along each
-  // that the hero reduces. 0 where a dimension has no elements.
+  // that the hero reduces. 0 where a dimension of the result has no elements, 1
+  // where one that is reduced has none.
   absl::Span<const int64_t> grid() const { return grid_; }
   // The product; the largest integer if it is more.
   int64_t tile_count() const;

@@ -22,6 +22,9 @@
 namespace hone::learning {
 namespace {
 
+// The least deviation where a model learned nothing: by a factor of two.
+constexpr float kUnknownDeviation = 0.69F;
+
 // What one pass sees at most.
 struct PartSize {
   size_t nodes;
@@ -146,6 +149,7 @@ std::unique_ptr<CostPredictor> CostModel::Clone() const {
 
 void CostModel::CopyWeights(const CostModel& other) {
   CopyParameters(*other.network_, *network_);
+  network_->set_known(other.network_->known());
   WeightsChanged();
 }
 
@@ -169,7 +173,12 @@ absl::StatusOr<CostPredictions> CostModel::Predict(
   CostPredictions predictions = forward == nullptr
                                     ? PredictByTorch(head, queries)
                                     : PredictBy(*forward, head, queries);
-  for (const float value : predictions.values) {
+  for (size_t i = 0; i < queries.size(); ++i) {
+    const float value = predictions.values[i];
+    if (!network_->known().Know(queries[i])) {
+      predictions.deviations[i] =
+          std::max(predictions.deviations[i], kUnknownDeviation);
+    }
     if (!std::isfinite(value)) {
       return absl::InvalidArgumentError(absl::StrCat(
           "cost model: predicts ", value,

@@ -1,6 +1,7 @@
 #include "learning/networks/cost_network.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -59,6 +60,43 @@ void SelectStandard(const std::vector<int64_t>& indices,
     columns->set_data(
         SelectRows(columns->unsqueeze(1), indices, torch::zeros({1}))
             .squeeze(1));
+  }
+}
+
+}  // namespace
+
+namespace {
+
+// The ranges of known inputs by name.
+template <typename Known, typename Use>
+void ForEachRange(Known& known, const Use& use) {
+  use("nodes", known.nodes);
+  use("edges", known.edges);
+  use("globals", known.globals);
+  use("configs", known.configs);
+}
+
+torch::Tensor Row(const std::vector<float>& numbers) {
+  return torch::tensor(numbers, torch::kFloat32);
+}
+std::vector<float> ToVector(const torch::Tensor& row) {
+  const torch::Tensor numbers = row.to(torch::kFloat32).contiguous();
+  const float* const data = numbers.data_ptr<float>();
+  return {data, data + numbers.numel()};
+}
+
+void SelectRange(const std::vector<int64_t>& indices,
+                 KnownInputs::Range& range) {
+  const KnownInputs::Range saved = std::move(range);
+  range = {};
+  for (const int64_t index : indices) {
+    // Of features that are not known every value is as good.
+    const bool is_known = index != kUnknown;
+    range.least.push_back(is_known ? saved.least.at(static_cast<size_t>(index))
+                                   : std::numeric_limits<float>::lowest());
+    range.largest.push_back(is_known
+                                ? saved.largest.at(static_cast<size_t>(index))
+                                : std::numeric_limits<float>::max());
   }
 }
 
@@ -141,7 +179,45 @@ CostNetworkImpl::Standard CostNetworkImpl::MakeStandard(const std::string& name,
           register_buffer(name + "_scale", torch::ones({columns}))};
 }
 
+void CostNetworkImpl::save(torch::serialize::OutputArchive& archive) const {
+  torch::nn::Module::save(archive);
+  if (known_.kinds.empty()) return;
+  archive.write("known_kinds", Row(std::vector<float>(known_.kinds.begin(),
+                                                      known_.kinds.end())));
+  ForEachRange(known_, [&](const std::string& name, const auto& range) {
+    archive.write(absl::StrCat("known_", name, "_least"), Row(range.least));
+    archive.write(absl::StrCat("known_", name, "_largest"), Row(range.largest));
+  });
+}
+
+void CostNetworkImpl::load(torch::serialize::InputArchive& archive) {
+  torch::nn::Module::load(archive);
+  known_ = {};
+  torch::Tensor row;
+  if (!archive.try_read("known_kinds", row)) return;
+  for (const float kind : ToVector(row)) known_.kinds.push_back(kind > 0);
+  ForEachRange(known_, [&](const std::string& name, auto& range) {
+    archive.read(absl::StrCat("known_", name, "_least"), row);
+    range.least = ToVector(row);
+    archive.read(absl::StrCat("known_", name, "_largest"), row);
+    range.largest = ToVector(row);
+    TORCH_CHECK(range.least.size() == range.largest.size(), "ranges differ");
+  });
+}
+
 void CostNetworkImpl::Select(const CostMatch& match) {
+  if (!known_.kinds.empty()) {
+    std::vector<bool> kinds;
+    for (const int64_t kind : match.node_kinds) {
+      kinds.push_back(kind != kUnknown &&
+                      known_.kinds.at(static_cast<size_t>(kind)));
+    }
+    known_.kinds = std::move(kinds);
+    SelectRange(match.node_features, known_.nodes);
+    SelectRange(match.edge_features, known_.edges);
+    SelectRange(match.global_features, known_.globals);
+    SelectRange(match.config, known_.configs);
+  }
   ObservationMatch seen = match;
   if (options_.join == CostJoin::kEarly) {
     for (const int64_t index : match.config) {

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -10,6 +12,7 @@
 
 #include "learning/cost/cost_options.h"
 #include "learning/cost/cost_samples.h"
+#include "learning/cost/known_inputs.h"
 #include "learning/networks/cost_forward.h"
 #include "learning/networks/encoder.h"
 #include "learning/networks/node_sequences.h"
@@ -54,6 +57,10 @@ class CostNetworkImpl : public torch::nn::Module {
   // network's. Kinds of nodes that they do not know are like kind 0.
   void Select(const CostMatch& match);
 
+  // With what the training was like, which older weights do not say.
+  void save(torch::serialize::OutputArchive& archive) const override;
+  void load(torch::serialize::InputArchive& archive) override;
+
   // Returns the embeddings of the kernels: [U, K].
   torch::Tensor Kernels(const CostBatch& batch);
   // Returns the inputs of the head's last layer for the samples `rows` ([R]
@@ -88,6 +95,9 @@ class CostNetworkImpl : public torch::nn::Module {
   Standard nodes, edges, globals, configs;
 
   const NodeEncoder& encoder() const { return encoder_; }
+  // What the training kernels were like.
+  const KnownInputs& known() const { return known_; }
+  void set_known(KnownInputs known) { known_ = std::move(known); }
   std::vector<Head>& heads() { return heads_; }
   const std::vector<Head>& heads() const { return heads_; }
   const CostOptions& options() const { return options_; }
@@ -101,6 +111,7 @@ class CostNetworkImpl : public torch::nn::Module {
   NodeLstm lstm_{nullptr};                // with reduction=lstm
   NodeTransformer transformer_{nullptr};  // with reduction=transformer
   std::vector<Head> heads_;
+  KnownInputs known_;
 };
 TORCH_MODULE(CostNetwork);
 

@@ -262,6 +262,61 @@ TEST_F(SimulatorTest, FourierTransformsPassLogarithmicallyOften) {
   EXPECT_EQ(loads(64), 6 * loads(2));
 }
 
+// Rows of what is computed from a table are computed alone, however many others
+// it has.
+TEST_F(SimulatorTest, OnlyPickedElementsAreComputed) {
+  const auto cycles = [&](int64_t rows) {
+    return Time(absl::StrCat("  t = f32[", rows, R"(,128] parameter(0)
+  n = f32[)",
+                             rows, R"(,128] negate(t)
+  i = s32[8,1] parameter(1)
+  ROOT g = f32[8,128] gather(n, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,128})"),
+                "output=8,128")
+        .run.cycles;
+  };
+  EXPECT_EQ(cycles(32768), cycles(131072));
+  EXPECT_LT(cycles(131072), cycles(1024) + 2000);
+}
+
+TEST_F(SimulatorTest, NothingToReduceLeavesTheInitialValueToStore) {
+  const KernelTime nothing = Time(R"(
+  a = f32[4096,0] parameter(0)
+  b = f32[0,4096] parameter(1)
+  ROOT d = f32[4096,4096] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0})",
+                                  "output=256,4096 reduction=1");
+  EXPECT_GT(static_cast<double>(nothing.run.cycles),
+            4096.0 * 4096 * 4 / tpu_.hbm_bytes_per_cycle());
+}
+
+// A matrix that fits once does not fit twice.
+TEST_F(SimulatorTest, TheDefaultHasOneBufferWhereTwoDoNotFit) {
+  const hlo::Module module = ParseTpuKernel(R"(
+  a = f32[4,1500,1500] parameter(0)
+  ROOT c = f32[4,1500,1500] cholesky(a), lower=true)");
+  const KernelSimulator simulator(module, *FindTpu("v4"));
+  const hlo::KernelConfig config = simulator.DefaultConfig();
+  EXPECT_EQ(config.buffers, 1);
+  EXPECT_EQ(simulator.OverflowBytes(config), 0);
+}
+
+TEST_F(SimulatorTest, GroupsOfTheBatchAreAsMuchWorkAsGroupsOfFeatures) {
+  const auto cycles = [&](const std::string& shapes,
+                          const std::string& groups) {
+    return Time(absl::StrCat(shapes, R"(
+  ROOT c = f32[1,16,16,128] convolution(a, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, )",
+                             groups, "_group_count=32"),
+                "output=1,16,16,128 reduction=4 buffers=1 unroll=1")
+        .run.cycles;
+  };
+  const int64_t by_features = cycles(
+      "  a = f32[1,16,16,128] parameter(0)\n  w = f32[3,3,4,128] parameter(1)",
+      "feature");
+  const int64_t by_batch = cycles(
+      "  a = f32[32,16,16,4] parameter(0)\n  w = f32[3,3,4,128] parameter(1)",
+      "batch");
+  EXPECT_GT(by_batch, by_features / 2);
+}
+
 TEST_F(SimulatorTest, LargeTablesAreReadByTheRow) {
   const std::string& lines =
       std::find_if(TpuKernels().begin(), TpuKernels().end(),

@@ -1,5 +1,6 @@
 #include "hlo/tiles/matrix_product.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,10 @@
 namespace hone::hlo {
 namespace {
 
-// The products of the root for the first tile of a configuration.
-MatrixProduct ProductOf(const std::string& lines, const std::string& config) {
+// The products of the root for the tile of a configuration at a position, by
+// default the first.
+MatrixProduct ProductOf(const std::string& lines, const std::string& config,
+                        std::vector<int64_t> position = {}) {
   const auto module =
       ParseHloText("HloModule m\n\nENTRY e {\n" + lines + "}\n");
   HONE_EXPECT_OK(module.status());
@@ -21,12 +24,12 @@ MatrixProduct ProductOf(const std::string& lines, const std::string& config) {
   HONE_EXPECT_OK(parsed.status());
   const TiledKernel kernel(*module);
   const TileRegions regions(kernel, parsed->tile);
-  const IdMap<Region> tile =
-      regions.At(std::vector<int64_t>(regions.grid().size()));
+  position.resize(regions.grid().size());
+  const IdMap<Region> tile = regions.At(position);
   const Instruction& root = kernel.computation()[kernel.computation().root()];
   return root.opcode() == Opcode::kDot
              ? MatrixProductOfDot(kernel.computation(), root, tile)
-             : MatrixProductOfConvolution(root, tile);
+             : MatrixProductOfConvolution(kernel.computation(), root, tile);
 }
 
 TEST(MatrixProduct, ADotIsOneProductForEachIndexOfTheBatch) {
@@ -78,6 +81,51 @@ TEST(MatrixProduct, GroupsAreProductsOfTheirOwn) {
       ProductOf(Convolution(512, 4), "output=1,4,16,128 reduction=128");
   EXPECT_EQ(product.products, 2);
   EXPECT_EQ(product.n, 64);
+}
+
+// Two groups of 192 features in tiles of 128: the middle one has half of each.
+TEST(MatrixProduct, GroupsThatATileHasAPartOfCount) {
+  const std::string lines = R"(
+  a = f32[2,16,16,384] parameter(0)
+  w = f32[1,1,192,384] parameter(1)
+  ROOT c = f32[2,16,16,384] convolution(a, w), window={size=1x1}, dim_labels=b01f_01io->b01f, feature_group_count=2
+)";
+  const std::string config = "output=1,16,16,128 reduction=192";
+  EXPECT_EQ(ProductOf(lines, config).products, 1);
+  EXPECT_EQ(ProductOf(lines, config).n, 128);
+  const MatrixProduct middle = ProductOf(lines, config, {0, 0, 0, 1, 0});
+  EXPECT_EQ(middle.products, 2);
+  EXPECT_EQ(middle.n, 64);
+}
+
+TEST(MatrixProduct, GroupsOfTheBatchAreProductsOfTheirOwn) {
+  const MatrixProduct product = ProductOf(R"(
+  a = f32[64,16,16,8] parameter(0)
+  w = f32[1,1,8,128] parameter(1)
+  ROOT c = f32[2,16,16,128] convolution(a, w), window={size=1x1}, dim_labels=b01f_01io->b01f, batch_group_count=32
+)",
+                                          "output=2,16,16,128 reduction=8");
+  EXPECT_EQ(product.products, 32);
+  EXPECT_EQ(product.m, 2 * 16 * 16);
+  EXPECT_EQ(product.n, 4);
+}
+
+TEST(MatrixProduct, PrecisionTakesPasses) {
+  const auto passes = [](const std::string& type, const std::string& more) {
+    const std::string shape = type + "[128,128]";
+    return ProductOf("  a = " + shape + " parameter(0)\n  b = " + shape +
+                         " parameter(1)\n  ROOT d = " + shape +
+                         " dot(a, b), lhs_contracting_dims={1}, "
+                         "rhs_contracting_dims={0}" +
+                         more + "\n",
+                     "output=128,128 reduction=128")
+        .passes;
+  };
+  EXPECT_EQ(passes("bf16", ""), 1);
+  EXPECT_EQ(passes("f32", ""), 1);
+  EXPECT_EQ(passes("f32", ", operand_precision={high,high}"), 3);
+  EXPECT_EQ(passes("f32", ", operand_precision={highest,highest}"), 6);
+  EXPECT_EQ(passes("f64", ""), 24);
 }
 
 TEST(MatrixProduct, DepthwiseConvolutionsHaveOneInputFeaturePerGroup) {

@@ -341,6 +341,36 @@ TEST(CostModel, RefiningLeavesAnOrderThatIsRight) {
   EXPECT_NE(model->Serialize(), before);
 }
 
+TEST(CostModel, DeviatesByAFactorWhereItLearnedNothing) {
+  const auto model = Learned();
+  CostLearner(*model, {}).Finish(Groups(), Groups());
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const auto read, CostModel::Parse(model->Serialize(), SyntheticSpec()));
+  const std::unique_ptr<CostPredictor> clone = read->Clone();
+  space::Observation graph = *Groups()[0].samples[0].graph;
+  const std::vector<float>& config = Groups()[0].samples[0].config;
+  std::vector<float> large = config;
+  large[0] *= 100;
+  space::Observation strange = graph;
+  strange.node_kinds[0] = 0;
+  const std::vector<CostQuery> queries = {
+      {&graph, config}, {&graph, large}, {&strange, config}};
+  for (const CostPredictor* each :
+       {static_cast<const CostPredictor*>(model.get()),
+        static_cast<const CostPredictor*>(read.get()),
+        static_cast<const CostPredictor*>(clone.get())}) {
+    HONE_ASSERT_OK_AND_ASSIGN(const CostPredictions predictions,
+                              each->Predict(0, queries));
+    EXPECT_GE(predictions.deviations[1], 0.69F);
+    EXPECT_GE(predictions.deviations[2], 0.69F);
+  }
+  // Before it learned.
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const CostPredictions before,
+      CostModel(SyntheticSpec(), {}, 1).Predict(0, queries));
+  EXPECT_EQ(before.deviations[2], before.deviations[0]);
+}
+
 TEST(CostModel, PredictsOnManyThreadsAtOnce) {
   const auto model = Learned();
   const std::vector<CostQuery> queries = Queries(Groups());

@@ -1,0 +1,36 @@
+#ifndef HONE_LEARNING_COST_KNOWN_INPUTS_H_
+#define HONE_LEARNING_COST_KNOWN_INPUTS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+
+#include "learning/cost/cost_samples.h"
+
+namespace hone::learning {
+
+// What the training kernels of a cost model were like: the kinds of nodes that
+// they have, and the least and the largest value of each feature. About others
+// a network learned nothing, whatever it makes of them. A model that was not
+// trained takes all for known.
+struct KnownInputs {
+  std::vector<bool> kinds;  // [node_kinds]
+  struct Range {
+    std::vector<float> least;    // [features]
+    std::vector<float> largest;  // [features]
+  };
+  Range nodes, edges, globals, configs;
+
+  // Returns false if a kind of a node is none of those, or a feature lies
+  // outside of its range by more than a hundredth of it.
+  bool Know(const CostQuery& query) const;
+};
+
+// Returns what the groups are like.
+KnownInputs KnownInputsOf(absl::Span<const CostGroup> groups,
+                          const CostSpec& spec);
+
+}  // namespace hone::learning
+
+#endif  // HONE_LEARNING_COST_KNOWN_INPUTS_H_
