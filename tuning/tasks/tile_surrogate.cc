@@ -4,10 +4,14 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
 
 #include "base/check.h"
 #include "base/status_macros.h"
@@ -20,15 +24,64 @@ namespace {
 using learning::CostGroup;
 using learning::CostQuery;
 
+// What a model is told of configurations. It stays the same while the model
+// learns, and a search asks for most of it again after each measured batch.
+// Threads: thread-safe.
+class KnownConfigs {
+ public:
+  explicit KnownConfigs(const TileProblem& problem)
+      : check_(problem.options().check),
+        features_(problem.tiled(), problem.options().peaks) {}
+
+  // The bytes by which it does not fit.
+  int64_t ExcessOf(const hlo::KernelConfig& config) {
+    return Get(config, &Known::excess,
+               [&] { return check_ ? check_(config) : int64_t{0}; });
+  }
+  std::vector<float> FeaturesOf(const hlo::KernelConfig& config) {
+    return Get(config, &Known::features, [&] { return features_.Of(config); });
+  }
+
+ private:
+  struct Known {
+    std::optional<int64_t> excess;
+    std::optional<std::vector<float>> features;
+  };
+
+  template <typename T, typename Make>
+  T Get(const hlo::KernelConfig& config, std::optional<T> Known::*part,
+        const Make& make) {
+    const std::string key = hlo::PrintKernelConfig(config);
+    {
+      absl::MutexLock lock(&mu_);
+      const auto known = known_.find(key);
+      if (known != known_.end() && (known->second.*part).has_value()) {
+        return *(known->second.*part);
+      }
+    }
+    T made = make();
+    absl::MutexLock lock(&mu_);
+    // Some 30 MB.
+    constexpr size_t kMost = 1 << 16;
+    if (known_.size() >= kMost) known_.clear();
+    known_[key].*part = made;
+    return made;
+  }
+
+  const CheckTile check_;
+  const costmodels::TileFeatures features_;
+  absl::Mutex mu_;
+  absl::flat_hash_map<std::string, Known> known_ ABSL_GUARDED_BY(mu_);
+};
+
 class TileSurrogate final : public space::Surrogate {
  public:
   TileSurrogate(const TileProblem& problem,
                 const learning::CostPredictor& model)
       : model_(model.Clone()),
-        check_(problem.options().check),
         graph_(std::make_shared<space::Observation>(
             costmodels::ObserveKernelGraph(problem.kernel()))),
-        features_(problem.tiled(), problem.options().peaks),
+        known_(problem),
         problem_(Options(problem)) {}
 
   const space::Problem& problem() const override { return problem_; }
@@ -55,8 +108,8 @@ class TileSurrogate final : public space::Surrogate {
   // Takes out of the time what the flags are predicted to make of it, so that
   // the head for tiles learns what Predict asks it for.
   void AddSample(const hlo::KernelConfig& config, double log_time) {
-    std::vector<float> tile = features_.Of(WithDefaultFlags(config));
-    const std::vector<float> own = features_.Of(config);
+    std::vector<float> tile = known_.FeaturesOf(WithDefaultFlags(config));
+    const std::vector<float> own = known_.FeaturesOf(config);
     const CostQuery queries[] = {{graph_.get(), tile}, {graph_.get(), own}};
     const auto flags = model_->Predict(kTpuFlagsHead, queries);
     // A tile that the model says nothing of teaches it nothing.
@@ -81,7 +134,7 @@ class TileSurrogate final : public space::Surrogate {
     std::vector<size_t> fitting;
     std::vector<std::vector<float>> features;
     for (size_t i = 0; i < configs.size(); ++i) {
-      const int64_t excess = check_ ? check_(configs[i]) : 0;
+      const int64_t excess = known_.ExcessOf(configs[i]);
       if (excess > 0) {
         measurements[i].outcome = space::Outcome::kInvalid;
         measurements[i].violation = static_cast<double>(excess);
@@ -91,9 +144,10 @@ class TileSurrogate final : public space::Surrogate {
       }
       fitting.push_back(i);
       const hlo::KernelConfig by_default = WithDefaultFlags(configs[i]);
-      features.push_back(features_.Of(by_default));
-      features.push_back(by_default == configs[i] ? features.back()
-                                                  : features_.Of(configs[i]));
+      features.push_back(known_.FeaturesOf(by_default));
+      features.push_back(by_default == configs[i]
+                             ? features.back()
+                             : known_.FeaturesOf(configs[i]));
     }
     std::vector<CostQuery> queries;
     for (const std::vector<float>& config : features) {
@@ -115,9 +169,8 @@ class TileSurrogate final : public space::Surrogate {
   }
 
   const std::unique_ptr<learning::CostPredictor> model_;
-  const CheckTile check_;
   const std::shared_ptr<const space::Observation> graph_;
-  const costmodels::TileFeatures features_;
+  mutable KnownConfigs known_;
   const TileProblem problem_;
   // All trials so far.
   CostGroup measured_;
