@@ -511,13 +511,13 @@ absl::StatusOr<Json> RunCostModel(const CostModelArguments& arguments,
 
 // The options that benches of xtat beside other searches share.
 void AddSearchOptions(CLI::App& command,
-                      bench::SearchComparisonOptions& options) {
+                      bench::SearchComparisonOptions& options,
+                      const char* searches) {
   command
       .add_option("--split", options.split,
                   "FILE, or FILE:NAME, of the families held out")
       ->capture_default_str();
-  command
-      .add_option("--search", options.optimizers, "Optimizers, one row each")
+  command.add_option("--search", options.optimizers, searches)
       ->delimiter(',')
       ->capture_default_str();
   command.add_option("--budgets", options.budgets, "Measurements, ascending")
@@ -531,7 +531,9 @@ void AddSearchOptions(CLI::App& command,
 }
 
 void AddXtatOptions(CLI::App& command, bench::XtatBenchOptions& options) {
-  AddSearchOptions(command, options);
+  AddSearchOptions(command, options,
+                   "Optimizers with their options, or `analytical`: the order "
+                   "of the analytical model; one row each");
   command.add_option("--plots", options.plots,
                      "Folder for a figure, SVG [none]");
   command
@@ -547,12 +549,8 @@ void AddXtatOptions(CLI::App& command, bench::XtatBenchOptions& options) {
 
 void AddXtatFusionOptions(CLI::App& command,
                           bench::XtatFusionBenchOptions& options) {
-  AddSearchOptions(command, options);
-  command
-      .add_option("--top-k", options.top_k,
-                  "Programs that xtat measures at a time")
-      ->transform(WholeNumber(1, 1000))
-      ->capture_default_str();
+  AddSearchOptions(command, options,
+                   "Optimizers with their options, one row each");
   command
       .add_option("--decisions", options.decisions,
                   "Leave out programs with more decisions")
@@ -560,7 +558,8 @@ void AddXtatFusionOptions(CLI::App& command,
       ->capture_default_str();
   command
       .add_option("--tile-budget", options.tile_budget,
-                  "Measurements of the tiles of each kernel; 0: fusion alone")
+                  "Measurements of the tiles of each kernel after the last "
+                  "search; 0: fusion alone")
       ->transform(WholeNumber(0, kMaxCount))
       ->capture_default_str();
   command

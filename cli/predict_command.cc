@@ -141,7 +141,7 @@ Json Describe(const backends::TpuModule& module,
                        {"stated_config_refused", p.kernel->refusal},
                        {"predicted_ns", p.predicted_ns},
                        {"deviation", p.deviation},
-                       {"unsure", p.deviation >= kUnsureDeviation},
+                       {"unsure", p.deviation >= tuning::kUnsureDeviation},
                        {"simulated_ns", p.simulated_ns},
                        {"simulation_is_exact", p.is_exact},
                        {"unknown_opcodes", UnknownOpcodes(*p.kernel->module)}});

@@ -142,7 +142,7 @@ Json Describe(const Schedule& schedule) {
   return {{"schedule", schedule.name},
           {"predicted_ns", schedule.predicted_ns},
           {"deviation", schedule.deviation},
-          {"unsure", schedule.deviation >= kUnsureDeviation}};
+          {"unsure", schedule.deviation >= tuning::kUnsureDeviation}};
 }
 
 void AddTiming(const backends::KernelTiming& timing, Json& json) {

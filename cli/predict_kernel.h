@@ -9,10 +9,6 @@
 
 namespace hone::cli {
 
-// The standard deviation of a logarithm from which a prediction is marked: one
-// in three such times is off by more than a third.
-inline constexpr double kUnsureDeviation = 0.3;
-
 struct PredictKernelOptions {
   // HLO or, if its name ends in ".loops", the text of a loop program.
   std::string file;

@@ -10,6 +10,10 @@
 
 namespace hone::tuning {
 
+// The deviation of a time's logarithm from which a prediction is said to be
+// unsure: one in three such times is off by more than a third.
+inline constexpr double kUnsureDeviation = 0.3;
+
 // Returns the cost model in the file at `weights` or, if that is empty, the one
 // that comes with Hone as models/NAME.pt.
 // Errors: those of reading and parsing the file, which name it, as for weights

@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -15,6 +17,7 @@
 
 #include "backends/tpu_sim/tpu.h"
 #include "base/hash.h"
+#include "base/statistics.h"
 #include "base/status_macros.h"
 #include "bench/corpus.h"
 #include "bench/cost_model/learned_models.h"
@@ -23,6 +26,7 @@
 #include "bench/cost_model/tpu_evaluation.h"
 #include "bench/cost_model/tpu_programs.h"
 #include "bench/plot.h"
+#include "tuning/read_cost_model.h"
 #include "tuning/tasks/tile_surrogate.h"
 #include "tuning/tasks/tpu_peaks.h"
 
@@ -50,8 +54,10 @@ absl::Status Refine(const CostModelBenchOptions& options,
 // Numbers of all programs, of which some may be NaN: not there.
 class Column {
  public:
-  void Add(double value) {
-    if (!std::isnan(value)) values_.push_back(value);
+  void Add(double value, const std::string& family = "") {
+    if (std::isnan(value)) return;
+    values_.push_back(value);
+    families_[family].push_back(value);
   }
   double Mean() const {
     double sum = 0;
@@ -64,6 +70,12 @@ class Column {
     for (const double value : values_) sum += std::log(std::max(value, 1e-3));
     return std::exp(sum / static_cast<double>(values_.size()));
   }
+  // Families with many programs count no more than those with few.
+  double MeanOverFamilies() const {
+    double sum = 0;
+    for (const auto& [family, values] : families_) sum += hone::Mean(values);
+    return sum / static_cast<double>(families_.size());
+  }
   double Median() const {
     if (values_.empty()) return std::numeric_limits<double>::quiet_NaN();
     std::vector<double> sorted = values_;
@@ -75,6 +87,7 @@ class Column {
 
  private:
   std::vector<double> values_;
+  std::map<std::string, std::vector<double>> families_;
 };
 
 // The columns of the table: a number of each model, and how to get it.
@@ -104,7 +117,11 @@ Json ToJson(const TpuErrors& errors) {
 // The table, row by row.
 class Table {
  public:
-  Table(size_t models, std::ostream& out) : learned_(models), out_(out) {
+  Table(std::vector<std::string> weights, std::ostream& out)
+      : learned_(weights.size()),
+        doubts_(weights.size()),
+        weights_(std::move(weights)),
+        out_(out) {
     out_ << "| program | kernels | tiles |";
     for (const Measure& measure : kMeasures) {
       out_ << " " << measure.name << ": learned | analytical |";
@@ -126,13 +143,14 @@ class Table {
       const auto of = kMeasures[m].of;
       Column seeds;
       for (size_t i = 0; i < learned.size(); ++i) {
-        learned_[i][m].Add(learned[i].*of);
+        learned_[i][m].Add(learned[i].*of, program.program.family);
         seeds.Add(learned[i].*of);
       }
-      analytical_[m].Add(analytical.*of);
+      analytical_[m].Add(analytical.*of, program.program.family);
       Cells(seeds.Mean(), analytical.*of);
     }
-    default_ape_.Add(default_ape);
+    default_ape_.Add(default_ape, program.program.family);
+    for (size_t i = 0; i < learned.size(); ++i) doubts_[i] += learned[i].doubt;
     out_ << absl::StrFormat(" %.2f |\n", default_ape) << std::flush;
     Json models = Json::array();
     for (const TpuErrors& errors : learned) models.push_back(ToJson(errors));
@@ -151,8 +169,10 @@ class Table {
     Summarize("mean", &Column::Mean, summary);
     Summarize("median", &Column::Median, summary);
     Summarize("geometric mean", &Column::GeometricMean, summary);
+    Summarize("mean over families", &Column::MeanOverFamilies, summary);
     return {{"programs", std::move(programs_)},
-            {"summary", std::move(summary)}};
+            {"summary", std::move(summary)},
+            {"models", PrintModels()}};
   }
 
  private:
@@ -164,6 +184,40 @@ class Table {
                                : absl::StrFormat("%.2f", value);
     };
     out_ << " " << text(learned) << " | " << text(analytical) << " |";
+  }
+
+  // The means of each model, and whether it knows what it does not know, of the
+  // kernels of all programs together.
+  Json PrintModels() const {
+    out_ << "\n| weights |";
+    for (const Measure& measure : kMeasures) {
+      out_ << " " << measure.name << " |";
+    }
+    out_ << absl::StrFormat(
+        " kernels | unsure: deviation of at least %.2f | off by a factor of "
+        "more than %.2f | unsure of these |\n|---|---|---|---|---|",
+        tuning::kUnsureDeviation, std::exp(tuning::kUnsureDeviation));
+    for (size_t i = 0; i < kMeasureCount; ++i) out_ << "---|";
+    out_ << "\n";
+    Json all = Json::array();
+    for (size_t i = 0; i < weights_.size(); ++i) {
+      Json json = {{"weights", weights_[i]}};
+      out_ << "| " << weights_[i] << " |";
+      for (size_t m = 0; m < kMeasureCount; ++m) {
+        const double mean = learned_[i][m].Mean();
+        out_ << absl::StrFormat(" %.2f |", mean);
+        json[kMeasures[m].name] = mean;
+      }
+      const Doubt& doubt = doubts_[i];
+      out_ << absl::StrFormat(" %d | %d | %d | %d |\n", doubt.kernels,
+                              doubt.unsure, doubt.wrong, doubt.wrong_unsure);
+      json["kernels"] = doubt.kernels;
+      json["unsure"] = doubt.unsure;
+      json["wrong"] = doubt.wrong;
+      json["wrong_unsure"] = doubt.wrong_unsure;
+      all.push_back(std::move(json));
+    }
+    return all;
   }
 
   void Summarize(const char* name, double (Column::*mean)() const,
@@ -188,6 +242,8 @@ class Table {
   }
 
   std::vector<Columns> learned_;
+  std::vector<Doubt> doubts_;
+  const std::vector<std::string> weights_;  // files
   Columns analytical_;
   Column default_ape_;
   std::ostream& out_;
@@ -236,8 +292,17 @@ absl::StatusOr<Json> RunCostModelBench(const CostModelBenchOptions& options,
   HONE_ASSIGN_OR_RETURN(const FamilySplit split,
                         ReadFamilySplit(options.split));
   HONE_ASSIGN_OR_RETURN(
-      const std::vector<TpuProgram> programs,
+      std::vector<TpuProgram> programs,
       ReadTpuPrograms(options.corpus, options.partitions, options.only));
+  programs.erase(std::remove_if(programs.begin(), programs.end(),
+                                [&](const TpuProgram& program) {
+                                  return !split.test.contains(program.family);
+                                }),
+                 programs.end());
+  const absl::Status nothing = absl::InvalidArgumentError(
+      absl::StrCat("no kernels of programs that ", options.split,
+                   " holds out, expected some"));
+  if (programs.empty()) return nothing;
   HONE_ASSIGN_OR_RETURN(
       std::vector<LearnedModel> models,
       ReadLearnedModels(options.weights, "tpu_kernel", tuning::TpuCostSpec()));
@@ -253,24 +318,26 @@ absl::StatusOr<Json> RunCostModelBench(const CostModelBenchOptions& options,
   out << machine << "\nTPU " << options.tpu << ", " << models.size()
       << " learned models, at most " << options.tiles
       << " tiles of a kernel; per cent\n\n";
-  Table table(models.size(), out);
+  std::vector<std::string> files;
+  for (const LearnedModel& model : models) files.push_back(model.file);
+  Table table(files, out);
   const costmodels::TpuConstants constants =
       costmodels::FittedConstants(options.tpu);
   TimePlot plot;
   PredictionRates rates;
   int evaluated = 0;
   for (const TpuProgram& program : programs) {
-    if (!split.test.contains(program.family)) continue;
     HONE_ASSIGN_OR_RETURN(
         const TimedProgram timed,
         TimeTiles(program, tpu, options.tiles, options.seed, known));
     if (timed.kernels.empty()) continue;
     const std::vector<TilePrediction> analytical =
         PredictTilesAnalytically(timed, tpu, constants);
+    const std::vector<TileInputs> inputs = TileInputsOf(timed, tpu);
     std::vector<TpuErrors> learned;
     for (const LearnedModel& model : models) {
       HONE_ASSIGN_OR_RETURN(const std::vector<TilePrediction> predictions,
-                            PredictTiles(timed, tpu, *model.model));
+                            PredictTiles(inputs, *model.model));
       if (learned.empty()) plot.Add(timed, predictions, analytical);
       learned.push_back(ErrorsOf(timed, predictions));
     }
@@ -278,14 +345,8 @@ absl::StatusOr<Json> RunCostModelBench(const CostModelBenchOptions& options,
     rates.Add(timed);
     ++evaluated;
   }
-  if (evaluated == 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("no kernels of programs that ", options.split,
-                     " holds out, expected some"));
-  }
+  if (evaluated == 0) return nothing;
   if (!options.plots.empty()) HONE_RETURN_IF_ERROR(plot.Write(options));
-  Json files = Json::array();
-  for (const LearnedModel& model : models) files.push_back(model.file);
   Json document = {{"bench", "cost-model"},
                    {"machine", machine},
                    {"tpu", options.tpu},

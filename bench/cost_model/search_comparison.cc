@@ -10,6 +10,8 @@
 
 #include "base/clock.h"
 #include "base/status_macros.h"
+#include "optimizers/optimizer_text.h"
+#include "optimizers/registry.h"
 #include "optimizers/search.h"
 #include "space/trial.h"
 
@@ -30,6 +32,15 @@ void Found::Add(const space::Candidate& candidate, double ns) {
   } else {
     least_ns.push_back(least_ns.back());
   }
+}
+
+absl::StatusOr<std::unique_ptr<optimizers::Optimizer>> MakeSearch(
+    const std::string& optimizer, const space::Problem& problem,
+    uint64_t seed) {
+  HONE_ASSIGN_OR_RETURN(optimizers::OptimizerChoice choice,
+                        optimizers::ParseOptimizer(optimizer));
+  choice.options.seed = seed;
+  return optimizers::CreateOptimizer(*choice.info, problem, choice.options);
 }
 
 absl::StatusOr<Found> FindWithin(const space::Problem& problem,

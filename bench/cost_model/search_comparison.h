@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -23,8 +24,9 @@ namespace hone::bench {
 // measurements.
 
 struct SearchComparisonOptions {
-  std::vector<std::string> optimizers = {"random",  "beam",   "annealing",
-                                         "genetic", "greedy", "xtat"};
+  // As optimizers::ParseOptimizer reads them, one row each.
+  std::vector<std::string> optimizers = {"random", "beam", "annealing",
+                                         "genetic", "greedy"};
   // Measurements, ascending, the default's included.
   std::vector<int64_t> budgets;
   int32_t seeds = 5;
@@ -59,6 +61,11 @@ struct Found {
  private:
   absl::flat_hash_set<std::vector<int32_t>> seen_;
 };
+// Returns the search that `optimizer` names (optimizers::ParseOptimizer).
+// Errors: those of the text, and of optimizers::CreateOptimizer.
+absl::StatusOr<std::unique_ptr<optimizers::Optimizer>> MakeSearch(
+    const std::string& optimizer, const space::Problem& problem, uint64_t seed);
+
 // Runs a new `search` until it has made `budget` measurements, or nearly
 // nothing new comes. Batches may end with a few more. Errors: those of
 // optimizers::RunSearch.

@@ -17,6 +17,7 @@
 #include "costmodels/tile_features.h"
 #include "hlo/analysis/fingerprint.h"
 #include "hlo/tiles/tile_space.h"
+#include "tuning/read_cost_model.h"
 #include "tuning/tasks/tile_surrogate.h"
 #include "tuning/tasks/tpu_peaks.h"
 
@@ -86,6 +87,14 @@ TimedTiles TimeKernel(const backends::TpuKernel& kernel,
 
 }  // namespace
 
+Doubt& Doubt::operator+=(const Doubt& other) {
+  kernels += other.kernels;
+  unsure += other.unsure;
+  wrong += other.wrong;
+  wrong_unsure += other.wrong_unsure;
+  return *this;
+}
+
 absl::StatusOr<TimedProgram> TimeTiles(
     const TpuProgram& program, const backends::Tpu& tpu, int64_t max_tiles,
     uint64_t seed, const absl::flat_hash_set<Hash128>& known) {
@@ -110,6 +119,7 @@ TpuErrors ErrorsOf(const TimedProgram& program,
   double program_ns = 0;
   double predicted_program_ns = 0;
   std::vector<double> errors_in_deviations;
+  Doubt doubt;
   for (size_t k = 0; k < program.kernels.size(); ++k) {
     const TimedTiles& kernel = program.kernels[k];
     const PredictedChoices choices = {kernel.ns, predictions[k].order};
@@ -126,9 +136,14 @@ TpuErrors ErrorsOf(const TimedProgram& program,
       times.push_back(kernel.ns[0]);
       predicted.push_back(predictions[k].ns[0]);
       if (!predictions[k].deviations.empty()) {
-        errors_in_deviations.push_back(
-            std::abs(std::log(predictions[k].ns[0] / kernel.ns[0])) /
-            predictions[k].deviations[0]);
+        const double error =
+            std::abs(std::log(predictions[k].ns[0] / kernel.ns[0]));
+        const double deviation = predictions[k].deviations[0];
+        errors_in_deviations.push_back(error / deviation);
+        const bool is_unsure = deviation >= tuning::kUnsureDeviation;
+        const bool is_wrong = error > tuning::kUnsureDeviation;
+        doubt += {1, is_unsure ? 1 : 0, is_wrong ? 1 : 0,
+                  is_unsure && is_wrong ? 1 : 0};
       }
       if (kernel.ns[0] >= kLongNs) {
         long_times.push_back(kernel.ns[0]);
@@ -145,7 +160,8 @@ TpuErrors ErrorsOf(const TimedProgram& program,
           .tile_tau = Mean(taus),
           .time_tau = KendallTau(times, predicted),
           .within_one = ShareAtMost(1, errors_in_deviations),
-          .within_two = ShareAtMost(2, errors_in_deviations)};
+          .within_two = ShareAtMost(2, errors_in_deviations),
+          .doubt = doubt};
 }
 
 double DefaultApe(const TimedProgram& program) {
@@ -161,22 +177,29 @@ double DefaultApe(const TimedProgram& program) {
   return SelectionApe(sets);
 }
 
-absl::StatusOr<std::vector<TilePrediction>> PredictTiles(
-    const TimedProgram& program, const backends::Tpu& tpu,
-    const learning::CostPredictor& model) {
-  std::vector<TilePrediction> predictions;
+std::vector<TileInputs> TileInputsOf(const TimedProgram& program,
+                                     const backends::Tpu& tpu) {
+  std::vector<TileInputs> inputs;
   for (const TimedTiles& kernel : program.kernels) {
-    const space::Observation graph =
-        costmodels::ObserveKernelGraph(*kernel.module);
+    TileInputs& input = inputs.emplace_back();
+    input.graph = costmodels::ObserveKernelGraph(*kernel.module);
     const costmodels::TileFeatures features(*kernel.kernel,
                                             tuning::PeaksOf(tpu));
-    std::vector<std::vector<float>> configs;
     for (const hlo::KernelConfig& config : kernel.configs) {
-      configs.push_back(features.Of(config));
+      input.configs.push_back(features.Of(config));
     }
+  }
+  return inputs;
+}
+
+absl::StatusOr<std::vector<TilePrediction>> PredictTiles(
+    absl::Span<const TileInputs> kernels,
+    const learning::CostPredictor& model) {
+  std::vector<TilePrediction> predictions;
+  for (const TileInputs& kernel : kernels) {
     std::vector<learning::CostQuery> queries;
-    for (const std::vector<float>& config : configs) {
-      queries.push_back({&graph, config});
+    for (const std::vector<float>& config : kernel.configs) {
+      queries.push_back({&kernel.graph, config});
     }
     HONE_ASSIGN_OR_RETURN(predictions.emplace_back(),
                           PredictChoices(model, tuning::kTpuTileHead,

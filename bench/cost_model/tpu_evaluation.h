@@ -18,6 +18,7 @@
 #include "hlo/tiles/kernel_config.h"
 #include "hlo/tiles/tiled_kernel.h"
 #include "learning/cost/cost_predictor.h"
+#include "space/observation.h"
 
 namespace hone::bench {
 
@@ -51,6 +52,19 @@ absl::StatusOr<TimedProgram> TimeTiles(
 // The predictions of a model for a kernel's tiles.
 using TilePrediction = ChoicePrediction;
 
+// Of so many kernels, each counted as often as it occurs, how many predictions
+// of times with default configurations say that they are unsure
+// (tuning::kUnsureDeviation), how many are off by a larger factor than that
+// deviation, and how many of these say so.
+struct Doubt {
+  int64_t kernels = 0;
+  int64_t unsure = 0;
+  int64_t wrong = 0;
+  int64_t wrong_unsure = 0;
+
+  Doubt& operator+=(const Doubt& other);
+};
+
 // The errors of a model on one program, per cent, as in Kaufman et al., "A
 // Learned Performance Model for Tensor Processing Units", 2021.
 struct TpuErrors {
@@ -73,6 +87,8 @@ struct TpuErrors {
   // two of the deviations that the model expects; NaN if it does not say.
   double within_one = 0;
   double within_two = 0;
+  // Of no kernels if it does not say.
+  Doubt doubt;
 };
 
 // `predictions` are of the program's kernels, in order. Each instance of a
@@ -84,10 +100,18 @@ TpuErrors ErrorsOf(const TimedProgram& program,
 // cent.
 double DefaultApe(const TimedProgram& program);
 
+// What models of tuning::TpuCostSpec see of the tiles of a kernel.
+struct TileInputs {
+  space::Observation graph;
+  std::vector<std::vector<float>> configs;  // [tiles], as TimedTiles
+};
+// Returns those of the program's kernels, in order.
+std::vector<TileInputs> TileInputsOf(const TimedProgram& program,
+                                     const backends::Tpu& tpu);
+
 // Predicts by a learned model of tuning::TpuCostSpec.
 absl::StatusOr<std::vector<TilePrediction>> PredictTiles(
-    const TimedProgram& program, const backends::Tpu& tpu,
-    const learning::CostPredictor& model);
+    absl::Span<const TileInputs> kernels, const learning::CostPredictor& model);
 
 // Predicts by the analytical model of the TPU.
 std::vector<TilePrediction> PredictTilesAnalytically(

@@ -20,7 +20,6 @@
 #include "bench/plot.h"
 #include "costmodels/tpu_analytical.h"
 #include "hlo/analysis/fingerprint.h"
-#include "optimizers/registry.h"
 #include "optimizers/search.h"
 #include "space/trial.h"
 #include "tuning/tasks/tpu_peaks.h"
@@ -229,9 +228,8 @@ class XtatBench {
                            costmodels::FittedConstants(options_.tpu)),
           budget);
     }
-    HONE_ASSIGN_OR_RETURN(
-        const auto search,
-        optimizers::CreateOptimizer(optimizer, problem, {.seed = seed}));
+    HONE_ASSIGN_OR_RETURN(const auto search,
+                          MakeSearch(optimizer, problem, seed));
     return FindWithin(problem, *search, budget);
   }
 

@@ -16,6 +16,8 @@ struct XtatBenchOptions : SearchComparisonOptions {
   XtatBenchOptions() {
     budgets = {6, 8, 16, 32, 64};
     optimizers.insert(optimizers.begin(), "analytical");
+    // What of xtat is its model as it comes, and what it learns on the way.
+    optimizers.insert(optimizers.end(), {"xtat:refresh=0", "xtat"});
   }
 
   // Kernels of each program: those that take the most of its time.

@@ -13,14 +13,16 @@ namespace hone::bench {
 
 // `budgets` are of programs measured.
 struct XtatFusionBenchOptions : SearchComparisonOptions {
-  XtatFusionBenchOptions() { budgets = {8, 16, 32, 64}; }
+  XtatFusionBenchOptions() {
+    budgets = {8, 16, 32, 64};
+    optimizers.insert(optimizers.end(),
+                      {"xtat:top_k=10:refresh=0", "xtat:top_k=10"});
+  }
 
-  // The programs that xtat measures at a time.
-  int32_t top_k = 10;
   // Programs with more decisions (of fusion and of layout) are left out.
   int64_t decisions = 1500;
-  // Measurements of each kernel's tiles, for the best decision of each search;
-  // 0: none, fusion alone.
+  // Measurements of each kernel's tiles, for the best decision of the last
+  // search; 0: none, fusion alone.
   int64_t tile_budget = 16;
   // Kernels with more tiles are not tried in full: they count with the best
   // that the search finds.

@@ -227,11 +227,16 @@ class TileTest(Scratch):
             hone(*bench, "--refine-samples", 100), 2, "--refine")
         result = self.json("bench", "xtat", "--split", held_out, *programs,
                            "--seeds", 2, "--kernels", 2, "--search",
-                           "random,xtat", "--budgets", "2,8")
+                           "random,xtat:refresh=0,xtat", "--budgets", "2,8")
+        self.assertEqual([row["optimizer"] for row in result["optimizers"]],
+                         ["random", "xtat:refresh=0", "xtat"])
         for row in result["optimizers"]:
             speeds = [budget["speed"] for budget in row["budgets"]]
             self.assertEqual(speeds, sorted(speeds))
             self.assertLessEqual(speeds[-1], 1)
+        self.one_line_error(
+            hone("bench", "xtat", "--split", held_out, *programs, "--search",
+                 "beam:top_k=2"), 2, "'beam' has no options")
         result = self.json("bench", "xtat-fusion", "--split", held_out,
                            *programs, "--seeds", 2, "--search",
                            "greedy,genetic,xtat", "--budgets", "3,8",

@@ -79,5 +79,26 @@ TEST(TpuEvaluation, TimesLieWithinTheDeviationsThatAreExpected) {
           .within_one));
 }
 
+// One is off and says so, one is off, one is sure and right, twice.
+TEST(TpuEvaluation, DoubtIsCountedWhereErrorsAreLarge) {
+  TimedProgram program;
+  program.kernels.push_back(Tiles(1, {1000}));
+  program.kernels.push_back(Tiles(1, {1000}));
+  program.kernels.push_back(Tiles(2, {1000}));
+  const TpuErrors errors =
+      ErrorsOf(program, std::vector<TilePrediction>{
+                            {.order = {1}, .ns = {2000}, .deviations = {0.7}},
+                            {.order = {1}, .ns = {500}, .deviations = {0.1}},
+                            {.order = {1}, .ns = {1100}, .deviations = {0.2}}});
+  EXPECT_EQ(errors.doubt.kernels, 4);
+  EXPECT_EQ(errors.doubt.unsure, 1);
+  EXPECT_EQ(errors.doubt.wrong, 2);
+  EXPECT_EQ(errors.doubt.wrong_unsure, 1);
+  Doubt twice = errors.doubt;
+  twice += errors.doubt;
+  EXPECT_EQ(twice.kernels, 8);
+  EXPECT_EQ(twice.wrong_unsure, 2);
+}
+
 }  // namespace
 }  // namespace hone::bench
