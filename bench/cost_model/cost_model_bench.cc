@@ -186,8 +186,8 @@ class Table {
     out_ << " " << text(learned) << " | " << text(analytical) << " |";
   }
 
-  // The means of each model, and whether it knows what it does not know, of the
-  // kernels of all programs together.
+  // The means over programs of each model, and, of the kernels of all programs
+  // together, whether it knows what it does not know.
   Json PrintModels() const {
     out_ << "\n| weights |";
     for (const Measure& measure : kMeasures) {

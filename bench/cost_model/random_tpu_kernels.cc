@@ -388,7 +388,7 @@ absl::Span<const KernelFamily> TpuFamilies() {
 
 NamedKernel DrawTpuKernel(uint64_t seed, int64_t number) {
   const auto families = TpuFamilies();
-  // Other numbers than those of DrawKernel and DrawComposite.
+  // Other numbers than those of DrawKernel and DrawComposite of this seed.
   Rng rng(MixBits(seed + 1) ^ static_cast<uint64_t>(number));
   const KernelFamily& family =
       families[static_cast<size_t>(number) % families.size()];

@@ -46,7 +46,8 @@ bool MayDiffer(const Instruction& instruction) {
       const Attributes& attributes = instruction.attributes();
       return (attributes.window != nullptr && !attributes.window->empty()) ||
              (attributes.convolution != nullptr &&
-              attributes.convolution->feature_group_count != 1);
+              (attributes.convolution->feature_group_count != 1 ||
+               attributes.convolution->batch_group_count != 1));
     }
     default:
       return false;

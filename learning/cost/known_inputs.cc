@@ -40,16 +40,19 @@ bool Contains(const KnownInputs::Range& range, absl::Span<const float> rows) {
 
 }  // namespace
 
-bool KnownInputs::Know(const CostQuery& query) const {
+bool KnownInputs::KnowGraph(const space::Observation& graph) const {
   if (kinds.empty()) return true;
-  for (const int32_t kind : query.graph->node_kinds) {
+  for (const int32_t kind : graph.node_kinds) {
     const auto index = static_cast<size_t>(kind);
     if (index >= kinds.size() || !kinds[index]) return false;
   }
-  return Contains(nodes, query.graph->node_features) &&
-         Contains(edges, query.graph->edge_features) &&
-         Contains(globals, query.graph->global_features) &&
-         Contains(configs, query.config);
+  return Contains(nodes, graph.node_features) &&
+         Contains(edges, graph.edge_features) &&
+         Contains(globals, graph.global_features);
+}
+
+bool KnownInputs::KnowConfig(absl::Span<const float> config) const {
+  return kinds.empty() || Contains(configs, config);
 }
 
 KnownInputs KnownInputsOf(absl::Span<const CostGroup> groups,

@@ -10,10 +10,10 @@
 
 namespace hone::learning {
 
-// What the training kernels of a cost model were like: the kinds of nodes that
-// they have, and the least and the largest value of each feature. About others
-// a network learned nothing, whatever it makes of them. A model that was not
-// trained takes all for known.
+// What the kernels of a cost model's last training were like: the kinds of
+// nodes that they have, and the least and the largest value of each feature.
+// About others a network learned nothing, whatever it makes of them. A model
+// that was not trained takes all for known.
 struct KnownInputs {
   std::vector<bool> kinds;  // [node_kinds]
   struct Range {
@@ -22,9 +22,10 @@ struct KnownInputs {
   };
   Range nodes, edges, globals, configs;
 
-  // Returns false if a kind of a node is none of those, or a feature lies
+  // Return false if a kind of a node is none of those, or a feature lies
   // outside of its range by more than a hundredth of it.
-  bool Know(const CostQuery& query) const;
+  bool KnowGraph(const space::Observation& graph) const;
+  bool KnowConfig(absl::Span<const float> config) const;
 };
 
 // Returns what the groups are like.

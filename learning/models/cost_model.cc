@@ -173,9 +173,17 @@ absl::StatusOr<CostPredictions> CostModel::Predict(
   CostPredictions predictions = forward == nullptr
                                     ? PredictByTorch(head, queries)
                                     : PredictBy(*forward, head, queries);
+  const KnownInputs& known = network_->known();
+  // Most queries share a graph with the one before.
+  const space::Observation* graph = nullptr;
+  bool is_known_graph = false;
   for (size_t i = 0; i < queries.size(); ++i) {
     const float value = predictions.values[i];
-    if (!network_->known().Know(queries[i])) {
+    if (queries[i].graph != graph) {
+      graph = queries[i].graph;
+      is_known_graph = known.KnowGraph(*graph);
+    }
+    if (!is_known_graph || !known.KnowConfig(queries[i].config)) {
       predictions.deviations[i] =
           std::max(predictions.deviations[i], kUnknownDeviation);
     }

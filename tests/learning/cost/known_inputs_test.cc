@@ -31,7 +31,7 @@ TEST(KnownInputs, AreKindsAndRangesOfTheTraining) {
                          std::vector<float> features, float config) {
     const auto graph = Graph(std::move(kinds), std::move(features));
     const std::vector<float> configs = {config};
-    return known.Know({graph.get(), configs});
+    return known.KnowGraph(*graph) && known.KnowConfig(configs);
   };
   EXPECT_TRUE(knows({1}, {4, 5}, 1));
   EXPECT_TRUE(knows({2}, {7, 5}, 2));
@@ -48,7 +48,8 @@ TEST(KnownInputs, AreKindsAndRangesOfTheTraining) {
 TEST(KnownInputs, ThoseOfNoTrainingAreAll) {
   const auto graph = Graph({2}, {1e30F, -1e30F});
   const std::vector<float> config = {7};
-  EXPECT_TRUE(KnownInputs().Know({graph.get(), config}));
+  EXPECT_TRUE(KnownInputs().KnowGraph(*graph));
+  EXPECT_TRUE(KnownInputs().KnowConfig(config));
 }
 
 }  // namespace

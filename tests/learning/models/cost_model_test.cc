@@ -355,12 +355,16 @@ TEST(CostModel, DeviatesByAFactorWhereItLearnedNothing) {
   strange.node_kinds[0] = 0;
   const std::vector<CostQuery> queries = {
       {&graph, config}, {&graph, large}, {&strange, config}};
+  HONE_ASSERT_OK_AND_ASSIGN(const CostPredictions known,
+                            model->Predict(0, {&queries[0], 1}));
+  EXPECT_LT(known.deviations[0], 0.69F);
   for (const CostPredictor* each :
        {static_cast<const CostPredictor*>(model.get()),
         static_cast<const CostPredictor*>(read.get()),
         static_cast<const CostPredictor*>(clone.get())}) {
     HONE_ASSERT_OK_AND_ASSIGN(const CostPredictions predictions,
                               each->Predict(0, queries));
+    EXPECT_EQ(predictions.deviations[0], known.deviations[0]);
     EXPECT_GE(predictions.deviations[1], 0.69F);
     EXPECT_GE(predictions.deviations[2], 0.69F);
   }
