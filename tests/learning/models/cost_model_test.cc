@@ -343,7 +343,16 @@ TEST(CostModel, RefiningLeavesAnOrderThatIsRight) {
 
 TEST(CostModel, DeviatesByAFactorWhereItLearnedNothing) {
   const auto model = Learned();
-  CostLearner(*model, {}).Finish(Groups(), Groups());
+  // It predicts the times of these groups well.
+  std::vector<CostGroup> groups = Groups();
+  for (CostGroup& group : groups) {
+    if (group.head != 0) continue;
+    const std::vector<float> times = Values(*model, 0, Queries({&group, 1}));
+    for (size_t i = 0; i < times.size(); ++i) {
+      group.samples[i].log_time = times[i];
+    }
+  }
+  CostLearner(*model, {}).Finish(groups, groups);
   HONE_ASSERT_OK_AND_ASSIGN(
       const auto read, CostModel::Parse(model->Serialize(), SyntheticSpec()));
   const std::unique_ptr<CostPredictor> clone = read->Clone();
