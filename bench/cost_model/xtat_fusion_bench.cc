@@ -234,12 +234,17 @@ absl::StatusOr<Json> RunXtatFusionBench(const XtatFusionBenchOptions& options,
   XtatFusionBench bench(options, tuned.tpu);
   for (const TpuProgram& program : tuned.programs) {
     HONE_RETURN_IF_ERROR(bench.Add(program));
+    // Each takes minutes.
+    out << absl::StrFormat("%s: %d programs so far\n", program.name,
+                           bench.programs())
+        << std::flush;
   }
   if (bench.programs() == 0) {
     return absl::InvalidArgumentError(
         "no programs with so few decisions that are held out, expected some");
   }
-  out << machine << "\nTPU " << options.tpu << ", " << bench.programs()
+  out << "\n"
+      << machine << "\nTPU " << options.tpu << ", " << bench.programs()
       << " programs, " << options.seeds
       << " seeds: time over that of the default fusion, geometric mean, after "
          "so many measured programs\n\n";
