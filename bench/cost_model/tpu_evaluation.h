@@ -52,10 +52,10 @@ absl::StatusOr<TimedProgram> TimeTiles(
 // The predictions of a model for a kernel's tiles.
 using TilePrediction = ChoicePrediction;
 
-// Of so many kernels, each counted as often as it occurs, how many predictions
-// of times with default configurations say that they are unsure
-// (tuning::kUnsureDeviation), how many are off by a larger factor than that
-// deviation, and how many of these say so.
+// Counts of kernels, each as often as it occurs: all; those whose predicted
+// time with the default configuration is unsure (tuning::kUnsureDeviation);
+// those whose prediction is off by a larger factor than that deviation; and
+// those that are both.
 struct Doubt {
   int64_t kernels = 0;
   int64_t unsure = 0;
@@ -87,7 +87,7 @@ struct TpuErrors {
   // two of the deviations that the model expects; NaN if it does not say.
   double within_one = 0;
   double within_two = 0;
-  // Of no kernels if it does not say.
+  // All zero if the model gives no deviations.
   Doubt doubt;
 };
 
@@ -100,7 +100,7 @@ TpuErrors ErrorsOf(const TimedProgram& program,
 // cent.
 double DefaultApe(const TimedProgram& program);
 
-// What models of tuning::TpuCostSpec see of the tiles of a kernel.
+// The inputs of models of tuning::TpuCostSpec for the tiles of a kernel.
 struct TileInputs {
   space::Observation graph;
   std::vector<std::vector<float>> configs;  // [tiles], as TimedTiles

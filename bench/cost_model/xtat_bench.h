@@ -16,7 +16,7 @@ struct XtatBenchOptions : SearchComparisonOptions {
   XtatBenchOptions() {
     budgets = {6, 8, 16, 32, 64};
     optimizers.insert(optimizers.begin(), "analytical");
-    // What of xtat is its model as it comes, and what it learns on the way.
+    // The first does not learn from its measurements.
     optimizers.insert(optimizers.end(), {"xtat:refresh=0", "xtat"});
   }
 

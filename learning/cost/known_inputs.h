@@ -10,10 +10,10 @@
 
 namespace hone::learning {
 
-// What the kernels of a cost model's last training were like: the kinds of
-// nodes that they have, and the least and the largest value of each feature.
-// About others a network learned nothing, whatever it makes of them. A model
-// that was not trained takes all for known.
+// The inputs of a cost model's last training: the kinds of nodes in its
+// kernels, and the least and the largest value of each feature. About others a
+// network learned nothing, whatever it predicts of them. A model that was not
+// trained takes all for known.
 struct KnownInputs {
   std::vector<bool> kinds;  // [node_kinds]
   struct Range {

@@ -63,10 +63,6 @@ void SelectStandard(const std::vector<int64_t>& indices,
   }
 }
 
-}  // namespace
-
-namespace {
-
 // The ranges of known inputs by name.
 template <typename Known, typename Use>
 void ForEachRange(Known& known, const Use& use) {

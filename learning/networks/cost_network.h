@@ -95,7 +95,7 @@ class CostNetworkImpl : public torch::nn::Module {
   Standard nodes, edges, globals, configs;
 
   const NodeEncoder& encoder() const { return encoder_; }
-  // What the training kernels were like.
+  // The kinds and ranges of the training's inputs.
   const KnownInputs& known() const { return known_; }
   void set_known(KnownInputs known) { known_ = std::move(known); }
   std::vector<Head>& heads() { return heads_; }
